@@ -111,7 +111,7 @@ def test_limits_of_the_reward_server_are_those_shown() -> None:
     assert f"`--max-body`, {gate.MOST_BODY >> 20} MiB" in text
     assert f"`--in-flight`, {gate.MOST_IN_FLIGHT >> 20} MiB" in text
     assert f"{gate.BODY_S:g} seconds to come" in text
-    assert f"{gate.SLOWEST >> 10} KiB a second" in text
+    assert f"{gate.MIN_BYTES_PER_S >> 10} KiB a second" in text
 
 
 def test_tokens_of_judges_are_those_shown() -> None:

@@ -43,7 +43,7 @@ def test_a_command_does_all_or_says_that_it_did_not(
     given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What doctor does elsewhere takes seconds; and the disk is small anyway.
-    monkeypatch.setattr("workbench.care.backups.LITTLE_SPACE", 0)
+    monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
     monkeypatch.setattr("workbench.care.backups.sandbox", list)
     lefts = LEFT[::2] if command in SERVED else LEFT
     print(command, dict(Trial(given, disk, command).run(lefts)), flush=True)

@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, settle, until
-from workbench.app.tui.kit.commands import SaidCommands
+from workbench.app.tui.kit.commands import DescribedCommands
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.verb import VerbScreen
 
@@ -33,21 +33,21 @@ async def test_a_command_is_found_by_the_words_of_its_sentence(tmp_path: Path, t
     async with opened(solved_project(tmp_path)) as (app, pilot):
         app.push_screen(CodeProblemScreen(1))
         await settle(pilot)
-        found = [str(hit.text) async for hit in SaidCommands(app.screen).search(typed)]
+        found = [str(hit.text) async for hit in DescribedCommands(app.screen).search(typed)]
         assert wanted in found
         assert len(found) == len(set(found))
 
 
 async def test_one_that_is_called_so_stands_before_one_that_says_so(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, _):
-        hits = [hit async for hit in SaidCommands(app.screen).search("merge")]
+        hits = [hit async for hit in DescribedCommands(app.screen).search("merge")]
         assert str(max(hits).text) == "Merge …"
         assert len(hits) == len({str(hit.text) for hit in hits})
 
 
 async def test_the_palette_uses_it(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, _):
-        assert {SaidCommands} == app.COMMANDS
+        assert {DescribedCommands} == app.COMMANDS
 
 
 async def test_a_training_file_is_found_and_among_what_code_writes(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.helpers import make_project, numbered
 from tests.replaying import write_lines
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.commands import SaidCommands
+from workbench.app.tui.kit.commands import DescribedCommands
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.replays import ReplayServer
@@ -111,7 +111,7 @@ async def test_a_refused_connection_leads_to_it_at_the_same_port(project: Projec
 @pytest.mark.parametrize("typed", ["replay", "sample", "recorded"])
 async def test_the_palette_finds_it(project: Project, typed: str) -> None:
     async with opened(project) as (app, pilot):
-        hits = {str(hit.text): hit async for hit in SaidCommands(app.screen).search(typed)}
+        hits = {str(hit.text): hit async for hit in DescribedCommands(app.screen).search(typed)}
         assert "Replay …" in hits
         app.open_verb("replay")
         await settle(pilot)

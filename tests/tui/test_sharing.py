@@ -148,7 +148,7 @@ async def test_any_list_is_saved_as_it_is_arranged(tmp_path: Path) -> None:
 
 async def test_a_list_that_is_too_long_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = judged_project(tmp_path)
-    monkeypatch.setattr(sharing, "MOST_ROWS", 3)
+    monkeypatch.setattr(sharing, "MAX_ROWS", 3)
     async with opened(project) as (app, pilot):
         app.open_screen("browse")
         await settle(pilot)

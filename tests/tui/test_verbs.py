@@ -396,7 +396,7 @@ async def test_pairs_to_train_with_come_of_verdicts_alone(
 def test_data_and_lines_for_a_shell_stay_as_they_were_printed() -> None:
     form = form_of(NAMED["export"])
     printed = "7 beyond --per-question\ncompletion: run it --unsafely\nDo it again: workbench export p.db x --force\n"
-    assert form.told(printed) == printed.replace("beyond --per-question", "beyond per-question")
+    assert form.output_text(printed) == printed.replace("beyond --per-question", "beyond per-question")
 
 
 def shown_text(app: App[None]) -> str:

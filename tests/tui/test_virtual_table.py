@@ -450,9 +450,9 @@ def test_newest_wish_is_read_first_and_none_twice() -> None:
     cache.prefetch(5 * PAGE)
     assert cache.start_fetching()
     assert not cache.start_fetching()
-    order = [cache.next_wish()]
+    order = [cache.next_request()]
     cache.row((order[0] or 0) * PAGE)  # being read: not wished for again
-    while (wish := cache.next_wish()) is not None:
+    while (wish := cache.next_request()) is not None:
         order.append(wish)
     assert order == [1, 3, 2, 4, 5]
 

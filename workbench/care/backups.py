@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import LevelStatus
 
 
-_SHOWN = 3
+_MAX_NAMED = 3
 """Maximum number of successful attacks that are named; all are counted."""
-LITTLE_SPACE = 512 * 2**20
+MIN_FREE_BYTES = 512 * 2**20
 """Free disk bytes below which a finding is reported."""
 
 
@@ -138,8 +138,8 @@ def _level(name: str, found: LevelStatus) -> Finding:
         return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")
     through = [result for result in found.results if not result.held]
     message = f"{len(found.results) - len(through)} of {len(found.results)} attacks held"
-    told = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through[:_SHOWN])
-    told += f"; and {len(through) - _SHOWN} more" if len(through) > _SHOWN else ""
+    told = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through[:_MAX_NAMED])
+    told += f"; and {len(through) - _MAX_NAMED} more" if len(through) > _MAX_NAMED else ""
     return Finding(name=name, ok=not through, message=f"{message}; through came {told}" if through else message)
 
 
@@ -157,7 +157,7 @@ def _languages() -> list[Finding]:
 
 def _disk(path: Path) -> Finding:
     free = shutil.disk_usage(path.parent).free
-    ok = free >= LITTLE_SPACE
+    ok = free >= MIN_FREE_BYTES
     return Finding(name="free disk", ok=ok, message="ok" if ok else f"only {free / 2**20:.0f} MiB left")
 
 

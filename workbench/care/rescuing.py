@@ -22,7 +22,7 @@ from workbench.core.project import opened_project
 from workbench.data.formats.source import path_text
 from workbench.labelling.ledger import recompute
 
-_NAMED = 3
+_MAX_NAMED = 3
 
 
 def rescue(path: Path, target: Path) -> Rescued:
@@ -108,7 +108,7 @@ def _notes(written: RescueOutcome) -> list[str]:
 def _without_digest(tables: list[str]) -> list[str]:
     if not tables:
         return []
-    named = ", ".join(tables[:_NAMED]) + (" …" if len(tables) > _NAMED else "")
+    named = ", ".join(tables[:_MAX_NAMED]) + (" …" if len(tables) > _MAX_NAMED else "")
     return [
         f"values of {named} carry no digest: they are kept as they can be read; a changed byte would not be noticed"
     ]

@@ -19,10 +19,10 @@ from workbench.core.inputs import require_input
 # -- TOML that somebody else may have written.
 
 
-MOST_PARTS = 50
+MAX_KEY_PARTS = 50
 """Maximum parts of a dotted key; the parser's memory grows with their square, so 200 kB could exhaust it."""
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS},}}")
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS},}}")
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def loads(text: str) -> dict[str, Any]:
     """
     if (found := _LONG_KEY.search(text)) is not None:
         line = text.count("\n", 0, found.start()) + 1
-        raise tomllib.TOMLDecodeError(f"A key of more than {MOST_PARTS} parts (at line {line})")
+        raise tomllib.TOMLDecodeError(f"A key of more than {MAX_KEY_PARTS} parts (at line {line})")
     return tomllib.loads(text)
 
 

@@ -35,7 +35,7 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
 
 
 _PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
-_HIGHEST = 1e6
+_MAX_PRICE = 1e6
 _NUMBERS = ("input", "output", "cached_input", "cache_write", "thought")
 _FIELDS = {*_NUMBERS, "date"}
 
@@ -78,8 +78,8 @@ def price_in(place: str, entry: Any) -> Price:
 
 
 def _number(place: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _HIGHEST:
-        raise UsageError(f"{place} must be a number from 0 to {_HIGHEST:,.0f}.", "US dollars per million tokens.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MAX_PRICE:
+        raise UsageError(f"{place} must be a number from 0 to {_MAX_PRICE:,.0f}.", "US dollars per million tokens.")
     return float(value)
 
 

@@ -115,7 +115,7 @@ def _require_bounds(place: str, table: dict[str, Any]) -> None:
 
 
 _FILE: Final = "recent.json"
-_MOST: Final = 10
+_MAX_RECENT: Final = 10
 
 
 class RecentProject(Struct, frozen=True):
@@ -133,7 +133,7 @@ class RecentProject(Struct, frozen=True):
 def recent() -> list[RecentProject]:
     """Return the recent projects, newest first, including missing ones; empty if the list can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_settings(_place()), type=list[RecentProject])[:_MOST]
+        return msgspec.json.decode(read_settings(_place()), type=list[RecentProject])[:_MAX_RECENT]
     return []
 
 
@@ -143,7 +143,7 @@ def remember(database: Path, annotator: str | None) -> None:
     others = [other for other in recent() if other != opened]
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError):
         _place().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(_place(), msgspec.json.encode([opened, *others][:_MOST]).decode())
+        write_whole(_place(), msgspec.json.encode([opened, *others][:_MAX_RECENT]).decode())
 
 
 def _place() -> Path:

@@ -57,7 +57,7 @@ _SAMPLING = "sampling"
 _TABLES = (".extra_body", ".test_extra_body", ".extra_headers")
 """Options that are JSON on the command line."""
 _EXAMPLE = '[verifiers.my-judge] kind = "llm-judge", base_url = "http://localhost:8000/v1", model = "…"'
-_MOST_TEMPLATE = 256 * 1024
+_MAX_TEMPLATE = 256 * 1024
 
 
 class NamedVerifier(Struct, frozen=True, kw_only=True):
@@ -176,7 +176,7 @@ def read_template(path: Path) -> str:
         UsageError: It doesn't exist, is not UTF-8 or is too large.
     """
     try:
-        return read_text(path, _MOST_TEMPLATE)
+        return read_text(path, _MAX_TEMPLATE)
     except FileNotFoundError:
         raise UsageError(f"There is no template {path}.") from None
 

@@ -36,7 +36,7 @@ from workbench.labelling.believing import MalformedError
 
 
 Row = tuple[object, ...]
-LONGEST: Final = 1 << 28
+MAX_LINE: Final = 1 << 28
 """Maximum bytes of a line."""
 _INFINITE = Literal["Inf", "-Inf"]
 _TYPES: Final[dict[ColumnType, Any]] = {
@@ -133,8 +133,8 @@ def _add(archive: ZipFile, member: Rows) -> Member:
     ):
         for row in rows:
             text = line(row)
-            if len(text) > LONGEST:
-                raise FormatError(f"{member.name}: row {lines + 1} is longer than {LONGEST >> 20} MiB.", "Back it up.")
+            if len(text) > MAX_LINE:
+                raise FormatError(f"{member.name}: row {lines + 1} is longer than {MAX_LINE >> 20} MiB.", "Back it up.")
             buffered.write(text)
             digest.update(text)
             lines += 1
@@ -239,7 +239,7 @@ def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dic
 # say.
 
 
-_LARGEST_MANIFEST: Final = 1 << 20
+_MAX_MANIFEST: Final = 1 << 20
 _SUSPICIOUS: Final = (256 << 20, 300)
 """Unpacked bytes above which the compression ratio is limited; rows of verdicts reach about forty."""
 _ENCRYPTED: Final = 1
@@ -290,10 +290,10 @@ class Archive:
             raise FormatError(f"{self._path}: it has no {MANIFEST}, so it is not a workbench archive.", _WRITE)
         try:
             with self._file.open(self._entries[MANIFEST]) as entry:
-                document = entry.read(_LARGEST_MANIFEST + 1)
+                document = entry.read(_MAX_MANIFEST + 1)
         except _BROKEN as error:
             raise self._damaged(MANIFEST, str(error)) from error
-        if len(document) > _LARGEST_MANIFEST:
+        if len(document) > _MAX_MANIFEST:
             raise self._damaged(MANIFEST, "it is longer than any of ours")
         self._require_version(document)
         try:
@@ -331,9 +331,9 @@ class Archive:
         left = size
         try:
             with self._file.open(self._entries[name]) as entry, _buffered(entry) as buffered:
-                while line := buffered.readline(min(left, LONGEST) + 1):
+                while line := buffered.readline(min(left, MAX_LINE) + 1):
                     left -= len(line)
-                    if left < 0 or len(line) > LONGEST:
+                    if left < 0 or len(line) > MAX_LINE:
                         raise self._damaged(name, "it is longer than it says, or has a line that is")
                     yield line
         except _BROKEN as error:

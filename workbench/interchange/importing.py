@@ -57,10 +57,10 @@ __all__ = [
 ]
 
 
-_LONGEST_NAME = 200
-_FIRST = 3
+_MAX_NAME = 200
+_PREVIEW_ROWS = 3
 """Maximum rows of a preview."""
-_SHOWN_OF_TEXT = 200
+_MAX_TEXT = 200
 _MOST_REFUSED, _OF_REFUSED = 10_000, 2_000
 """Maximum number of listed rows in quarantine, and bytes of each."""
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
@@ -109,8 +109,8 @@ def plan_import(
 def _usual(source: str | None, licence: str | None) -> dict[str, str]:
     said = {name: value for name, value in (("source", source), ("licence", licence)) if value is not None}
     for name, value in said.items():
-        if not value.strip() or len(value) > _LONGEST_NAME or not value.isprintable():
-            raise UsageError(f"--{name}: {value[:_LONGEST_NAME]!r} is none.", "Use up to 200 printable characters.")
+        if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
+            raise UsageError(f"--{name}: {value[:_MAX_NAME]!r} is none.", "Use up to 200 printable characters.")
     return said
 
 
@@ -180,7 +180,7 @@ def preview_import(
 
         def add(items: list[Record], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
             taken = (one for one in items if isinstance(one, ItemRecord | QuestionRecord | ProblemRecord))
-            first.extend(islice(map(_preview, taken), _FIRST - len(first)))
+            first.extend(islice(map(_preview, taken), _PREVIEW_ROWS - len(first)))
             matched = rows.add(items)
             store.count(counts, matched, len(refused))
             return [*refused, *matched.refused]
@@ -199,8 +199,8 @@ def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
         problem = record.problem
         return PreviewRow(
             line=record.line,
-            question=problem.prompt[:_SHOWN_OF_TEXT],
-            reference=problem.canonical[:_SHOWN_OF_TEXT],
+            question=problem.prompt[:_MAX_TEXT],
+            reference=problem.canonical[:_MAX_TEXT],
             completion=None,
             gold=None,
             entry_point=problem.entry_point or "",
@@ -209,9 +209,9 @@ def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
     completion = record.completion if isinstance(record, ItemRecord) else None
     return PreviewRow(
         line=record.line,
-        question=record.question[:_SHOWN_OF_TEXT],
-        reference=record.reference[:_SHOWN_OF_TEXT],
-        completion=None if completion is None else completion[:_SHOWN_OF_TEXT],
+        question=record.question[:_MAX_TEXT],
+        reference=record.reference[:_MAX_TEXT],
+        completion=None if completion is None else completion[:_MAX_TEXT],
         gold=record.gold if isinstance(record, ItemRecord) else None,
     )
 

@@ -45,9 +45,9 @@ from workbench.verifiers.registry import Registry, require_local
 
 PARTITION: Final = 10_000
 """Default rows per partition."""
-_BYTES: Final = 64 << 20
+_PARTITION_BYTES: Final = 64 << 20
 """Bytes of rows after which a partition is closed."""
-_AHEAD: Final = 128 << 20
+_MAX_HELD_BYTES: Final = 128 << 20
 """Maximum bytes of rows held behind one that waits for its verdict."""
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
@@ -431,7 +431,7 @@ class _PartitionSink:
     def has_room(self) -> bool:
         waiting = iter(self._open)
         first = next(waiting, None)
-        return first is None or first.behind_first_missing + sum(part.bytes for part in waiting) < _AHEAD
+        return first is None or first.behind_first_missing + sum(part.bytes for part in waiting) < _MAX_HELD_BYTES
 
     def chunks(self) -> Iterator[list[VerifierInput]]:
         number, characters, chunk = 0, 0, list[VerifierInput]()
@@ -440,7 +440,7 @@ class _PartitionSink:
             after = target.parts.found[-1].last if target.parts.found else 0
             self._open.append(_OpenPartition(target, number))
             for row in target.file.rows(after):
-                if (part := self._open[-1]).size >= self._most or part.bytes >= _BYTES:
+                if (part := self._open[-1]).size >= self._most or part.bytes >= _PARTITION_BYTES:
                     part.closed = True
                     self._settle()
                     part = _OpenPartition(target, number)

@@ -152,7 +152,7 @@ class _RunMerge:
             raise StoreError(f"Run {run} was deleted meanwhile.", "Merge again.")
         require_idle(connection, self._project.path, row)
         mine = {one.id: self._place(connection, one) for one, _ in found}
-        here = _said(connection, run, [item for item in mine.values() if isinstance(item, int)])
+        here = _verdicts_here(connection, run, [item for item in mine.values() if isinstance(item, int)])
         new: dict[int, ForeignVerdict] = {}
         for one, said in found:
             item = mine[one.id]
@@ -212,7 +212,7 @@ class _RunMerge:
             stored_runs.complete(connection, number, stored)
 
 
-def _said(connection: Connection, run: int, items: list[int]) -> dict[int, _Here]:
+def _verdicts_here(connection: Connection, run: int, items: list[int]) -> dict[int, _Here]:
     outcomes = verdicts.letters(connection, run, items)
     return {
         item: _Here(found.outcome.code, found.score, found.reason, outcomes.get(item, {}))

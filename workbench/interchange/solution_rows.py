@@ -20,7 +20,7 @@ from workbench.data.formats.reading import FilePlan, built_rows, plan_rows
 from workbench.verifiers.execution.given import COLUMNS, problem_of, tests_columns
 
 _FIELDS: Final = ("completion", "reference")
-_PROBLEMS: Final = 64
+_CACHED_PROBLEMS: Final = 64
 """Number of cached problems, one batch of rows: rows of one problem are mostly adjacent."""
 
 
@@ -59,7 +59,7 @@ def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecor
     return built_rows(plan, rows, build)
 
 
-@lru_cache(_PROBLEMS)
+@lru_cache(_CACHED_PROBLEMS)
 def problem_at_hand(reference: str) -> Problem:
     """Return the problem that a row's tests define; errors as for `problem_of`."""
     return problem_of(reference).problem

@@ -263,7 +263,7 @@ def _spread(line: tuple[Head, ...]) -> Iterator[str]:
 # -- Parts of long texts, with a mark that says how much was left out.
 
 
-_LONGEST = 4_000
+_MAX_TEXT = 4_000
 """Maximum characters of a text in a document: longer ones can only be imported names, ids or lines."""
 
 
@@ -277,7 +277,7 @@ def end(text: str, most: int) -> str:
 
 
 def limited(text: str) -> str:
-    return beginning(text, _LONGEST)
+    return beginning(text, _MAX_TEXT)
 
 
 def _cut(characters: int) -> str:
@@ -289,7 +289,7 @@ def _cut(characters: int) -> str:
 
 MINUS = "−"
 """The minus sign of a number."""
-_EXACT = 9
+_EXACT_DIGITS = 9
 """Digits of a percentage within which a float is taken for its original fraction."""
 
 
@@ -311,6 +311,6 @@ def difference(points: float | None, decimals: int = 1) -> str:
 
 
 def _rounded(share: float, decimals: int) -> str:
-    exact = Decimal(repr(round(100 * share, _EXACT)))
+    exact = Decimal(repr(round(100 * share, _EXACT_DIGITS)))
     rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
     return f"{rounded:f}".replace("-", MINUS) if rounded else f"{abs(rounded):f}"

@@ -50,7 +50,7 @@ def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
     return structs.replace(table, caption=f"{table.caption} (protocol {protocol}, gold {gold})")
 
 
-def write_beside(database: Path, name: str, suffix: str, text: str) -> Path:
+def write_next_to(database: Path, name: str, suffix: str, text: str) -> Path:
     """Write a text next to the database, to a new file.
 
     Args:

@@ -212,7 +212,7 @@ def lines(data: str) -> Markup:
 
 _LETTER = 6.6
 """Width of a letter, in units of the drawing: plots are written in 12 of them."""
-_LONGEST = 44
+_MAX_LABEL = 44
 """Maximum letters of a label; the table has the full text."""
 _ROW = 22
 _TOP, _BOTTOM = 10, 30
@@ -220,9 +220,9 @@ _AXIS = 420
 _FIGURE = 52
 """Room for a number after its interval."""
 _SIDE, _MARGIN = 320, 52
-_APART = 14
+_MIN_LABEL_DISTANCE = 14
 """Minimum distance of two dots with separate labels."""
-_SHORT = 8
+_MAX_DOT_LABEL = 8
 """Maximum letters of labels next to dots; if one is longer, all are numbered and listed."""
 
 
@@ -295,7 +295,7 @@ def _tick(axis: _Axis, value: float, bottom: float) -> Markup:
 
 @drawing.register
 def _scatter(plot: Scatter) -> Markup:
-    numbered = any(len(dot.label) > _SHORT for dot in plot.dots)
+    numbered = any(len(dot.label) > _MAX_DOT_LABEL for dot in plot.dots)
     greatest = max((share for dot in plot.dots for share in (dot.x, dot.y)), default=1.0)
     tenths = max(ceil(greatest * 10), 1)
     most = (tenths + (tenths > 6 and tenths % 2)) / 10
@@ -327,7 +327,14 @@ def _labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> It
     anchors: list[tuple[float, float, list[str]]] = []
     for number, dot in enumerate(dots, 1):
         x, y = across.at(dot.x), up.at(dot.y)
-        near = next((found for found in anchors if abs(found[0] - x) < _APART and abs(found[1] - y) < _APART), None)
+        near = next(
+            (
+                found
+                for found in anchors
+                if abs(found[0] - x) < _MIN_LABEL_DISTANCE and abs(found[1] - y) < _MIN_LABEL_DISTANCE
+            ),
+            None,
+        )
         label = str(number) if numbered else dot.label
         if near is None:
             anchors.append((x, y, [label]))
@@ -432,4 +439,4 @@ def _number(value: float) -> str:
 
 
 def _cut(label: str) -> str:
-    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+    return label if len(label) <= _MAX_LABEL else f"{label[: _MAX_LABEL - 1]}…"

@@ -42,14 +42,14 @@ _NO_DATE: Final[dict[PictureFormat, dict[str, Any]]] = {
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
 }
-_LONGEST = 48
+_MAX_NAME = 48
 """Maximum letters of a name."""
-_ROW = 0.24
-_WIDTH = 4.2
+_ROW_INCHES = 0.24
+_WIDTH_INCHES = 4.2
 """Height of a row and of an axis, in inches."""
 _MARKERS = "os^Dv<>ph*X"
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
-_DARK = 0.55
+_DARK_SHADE = 0.55
 """Shade from which letters are white."""
 
 
@@ -130,7 +130,7 @@ def _axes(figure: Figure, width: float, height: float) -> Axes:
 
 
 def _plain(text: str) -> str:
-    return _letters(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+    return _letters(text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…")
 
 
 def _letters(text: str) -> str:
@@ -165,7 +165,7 @@ def _coefficients(drawn: Coefficients, figure: Figure) -> None:
 
 
 def _points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any) -> Axes:
-    axes = _axes(figure, _WIDTH, _ROW * len(points) + 0.1)
+    axes = _axes(figure, _WIDTH_INCHES, _ROW_INCHES * len(points) + 0.1)
     for place, point in enumerate(points):
         axes.plot([scale * point.low, scale * point.high], [place, place], color="black", linewidth=1, marker="|")
         axes.plot([scale * point.value], [place], color="black", marker="o", markersize=4)
@@ -250,7 +250,7 @@ def _places(at: tuple[float, float], label: str) -> Iterable[_NameBox]:
 
 @_draw.register(Histogram)
 def _histogram(drawn: Histogram, figure: Figure) -> None:
-    axes = _axes(figure, _WIDTH, 1.9)
+    axes = _axes(figure, _WIDTH_INCHES, 1.9)
     kinds: tuple[dict[str, Any], ...] = ({"color": "0.25"}, {"facecolor": "white", "hatch": "//////"})
     for shift, (counts, name, kind) in enumerate(zip((drawn.first, drawn.second), drawn.names, kinds, strict=True)):
         halves = [(high - low) / 2 for low, high in zip(drawn.edges, drawn.edges[1:], strict=False)]
@@ -272,7 +272,7 @@ def _histogram(drawn: Histogram, figure: Figure) -> None:
 
 @_draw.register(Heatmap)
 def _matrix(drawn: Heatmap, figure: Figure) -> None:
-    axes = _axes(figure, 0.42 * len(drawn.columns), _ROW * len(drawn.rows))
+    axes = _axes(figure, 0.42 * len(drawn.columns), _ROW_INCHES * len(drawn.rows))
     shares = [share for line in drawn.cells for share in line if share is not None]
     low, high = min(shares, default=0.0), max(shares, default=1.0)
     for y, line in enumerate(drawn.cells):
@@ -286,7 +286,7 @@ def _matrix(drawn: Heatmap, figure: Figure) -> None:
                 (x + 0.5, y + 0.5),
                 ha="center",
                 va="center",
-                color="white" if shade > _DARK else "black",
+                color="white" if shade > _DARK_SHADE else "black",
             )
     axes.set(xlim=(0, max(len(drawn.columns), 1)), ylim=(max(len(drawn.rows), 1), 0))
     axes.set_xticks([x + 0.5 for x in range(len(drawn.columns))], [_plain(name) for name in drawn.columns], rotation=90)

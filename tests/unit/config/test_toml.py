@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from workbench.config.file import MOST_PARTS, loads
+from workbench.config.file import MAX_KEY_PARTS, loads
 
 PARTS = 100_000
 """Whoever parses keys of so many parts needs tens of gigabytes."""
@@ -24,14 +24,14 @@ PARTS = 100_000
     ],
 )
 def test_a_key_of_very_many_parts_is_refused_before_it_is_parsed(text: str, line: int) -> None:
-    with pytest.raises(ValueError, match=f"more than {MOST_PARTS} parts .at line {line}."):
+    with pytest.raises(ValueError, match=f"more than {MAX_KEY_PARTS} parts .at line {line}."):
         loads(text)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "a." * (MOST_PARTS - 1) + "b = 1",
+        "a." * (MAX_KEY_PARTS - 1) + "b = 1",
         "x = '''" + "Several words. And more. " * 1000 + "'''",
         "x = 1.5\ny = [" + "1.5, " * 1000 + "]",
         'x = "' + "." * 10_000 + '"',

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from workbench.core.errors import FormatError
-from workbench.tables.files import write_beside
+from workbench.tables.files import write_next_to
 
 
 def test_a_file_is_written_beside_the_database_and_never_over_another(tmp_path: Path) -> None:
-    first, second = (write_beside(tmp_path / "p.db", "errors", ".csv", text) for text in ("a\n", "b\n"))
+    first, second = (write_next_to(tmp_path / "p.db", "errors", ".csv", text) for text in ("a\n", "b\n"))
     assert (first, second) == (tmp_path / "p-errors.csv", tmp_path / "p-errors-2.csv")
     assert (first.read_text("utf-8"), second.read_text("utf-8")) == ("a\n", "b\n")
 
 
 def test_what_can_not_be_written_is_an_error_that_says_where(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="It was not written"):
-        write_beside(tmp_path / "nowhere" / "p.db", "errors", ".csv", "a")
+        write_next_to(tmp_path / "nowhere" / "p.db", "errors", ".csv", "a")

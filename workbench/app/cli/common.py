@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 AFTER_S = 2.0
 """Seconds before a step shows progress."""
-_ANEW_S = 0.2
-_SPARSELY_S = 10.0
+_REDRAW_S = 0.2
+_LOG_S = 10.0
 _CLEAR = "\r\x1b[K"
 _OWN_LINE = threading.Event()
 """Set while a command shows its own progress line."""
@@ -78,9 +78,9 @@ def one_line() -> Iterator[Callable[[str], None] | None]:
 
 def _show(listener: Listener, over: threading.Event) -> None:
     on_terminal = sys.stderr.isatty()
-    every = _ANEW_S if on_terminal else _SPARSELY_S
+    every = _REDRAW_S if on_terminal else _LOG_S
     last, is_drawn = -every, False
-    while not over.wait(_ANEW_S):
+    while not over.wait(_REDRAW_S):
         steps, now = listener.under_way(), monotonic()
         is_long = bool(steps) and not _OWN_LINE.is_set() and now - steps[0].began >= AFTER_S
         if is_long and now - last >= every:
@@ -478,7 +478,7 @@ def say_calls(project: Project, run: int) -> None:
             say(f"  Warning: {warning}")
 
 
-_LEAST_TOKEN = 16
+_MIN_TOKEN = 16
 
 
 def token_of(variable: str | None) -> str | None:
@@ -490,9 +490,9 @@ def token_of(variable: str | None) -> str | None:
     if variable is None:
         return None
     token = os.environ.get(variable, "")
-    if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+    if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
-            f"{variable} must hold a token of at least {_LEAST_TOKEN} letters and digits.",
+            f"{variable} must hold a token of at least {_MIN_TOKEN} letters and digits.",
             f'Make one: export {variable}="$(openssl rand -hex 24)"',
         )
     return token

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 _ANEW = " Stored rows stay as they are: use a new database or --dataset to import them again."
-_SHOWN = 60
+_MAX_PREVIEW = 60
 """Characters of a text in a preview."""
 
 
@@ -215,7 +215,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
 
 def _beginning(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return line if len(line) <= _MAX_PREVIEW else f"{line[:_MAX_PREVIEW]}…"
 
 
 def _print_verdicts(report: ImportReport) -> None:

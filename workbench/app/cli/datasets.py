@@ -56,10 +56,10 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
         changed = datasets.take_out(project, name, reason=options.reason, by=options.by)
     else:
         changed = datasets.take_in_again(project, name, by=options.by)
-    return Output(changed, lambda done: [_said(options, done)])
+    return Output(changed, lambda done: [_change_text(options, done)])
 
 
-def _said(options: DatasetsOptions, done: DatasetChanged) -> str:
+def _change_text(options: DatasetsOptions, done: DatasetChanged) -> str:
     if options.verb == "rename":
         return f"{options.names[0]} is now called {done.dataset}"
     where = "excluded from every table" if options.verb == "exclude" else "included again"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.interchange.judging_files import JudgedFiles
 
 
-_NAMED = 5
+_MAX_NAMED = 5
 """Number of left-out files that are named."""
 
 
@@ -95,6 +95,6 @@ def _lines(done: JudgedFiles) -> Iterator[str]:
         yield f"  {counted(done.refused, 'row')} could not be judged: {', '.join(done.refusals)}"
     yield from (f"  not read: {why}" for why in done.unread)
     if done.left_out:
-        more = len(done.left_out) - _NAMED
-        names = listed([*done.left_out[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+        more = len(done.left_out) - _MAX_NAMED
+        names = listed([*done.left_out[:_MAX_NAMED], *([f"{more:,} more"] if more > 0 else [])])
         yield f"  {counted(len(done.left_out), 'file')} left out, since their names don't look like rows: {names}"

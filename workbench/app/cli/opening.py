@@ -135,7 +135,7 @@ def open_command(options: OpenOptions) -> None:
                 "No database is named.",
                 "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…",
             )
-        _go_on(_begun(_chosen(options.annotator), options.screen))
+        _go_on(_open_choice(_chosen(options.annotator), options.screen))
         return
     if options.item is not None and options.annotator is not None:
         raise UsageError("Only the coordinator can open an item.", "Leave --as out, or the item.")
@@ -146,10 +146,10 @@ def open_command(options: OpenOptions) -> None:
 
 def _go_on(left: RecentProject | None) -> None:
     while left is not None:
-        left = _begun(_chosen(None, left))
+        left = _open_choice(_chosen(None, left))
 
 
-def _begun(begins: Beginning, screen: str = "home") -> RecentProject | None:
+def _open_choice(begins: Beginning, screen: str = "home") -> RecentProject | None:
     """Run the app on the chosen project; see `_app`."""
     if begins.how == "demo":
         return _demo(begins.path)

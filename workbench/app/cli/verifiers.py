@@ -188,7 +188,7 @@ def _judged_by_stored_replies(info: RunInfo) -> int:
 # -- ``workbench runs DB [list|show|pause|cancel|resume|delete]``
 
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 class RunsOptions(Options, frozen=True, kw_only=True):
@@ -324,10 +324,10 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
         click.echo(inert(f"  warning: {warning}"))
     if costs.ambiguous:
         click.echo("  calls that may have been charged although no reply came:")
-    for call in costs.ambiguous[:_MOST_SHOWN]:
+    for call in costs.ambiguous[:_MAX_SHOWN]:
         click.echo(inert(f"    attempt {call.attempt}  {call.sent_at}  {call.completion_id or 'no item'}  {call.url}"))
-    if len(costs.ambiguous) > _MOST_SHOWN:
-        click.echo(f"    and {len(costs.ambiguous) - _MOST_SHOWN} more; --json has them all")
+    if len(costs.ambiguous) > _MAX_SHOWN:
+        click.echo(f"    and {len(costs.ambiguous) - _MAX_SHOWN} more; --json has them all")
 
 
 def _line(info: RunInfo) -> str:

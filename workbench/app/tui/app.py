@@ -28,7 +28,7 @@ from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder, age_of
 from workbench.app.tui.keymap import Action, bindings, key_names, yielding
-from workbench.app.tui.kit.commands import SaidCommands
+from workbench.app.tui.kit.commands import DescribedCommands
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.notices import keep_clear
 from workbench.app.tui.pace import AtWork, Pace
@@ -71,7 +71,7 @@ class WorkbenchApp(App[None]):
         paces: How fast each person has labelled, by name.
         leaving: The person has quit; running threads no longer matter.
         goes_on: They have left this project for another one.
-        told_away: The last message about a database that is not where it was opened.
+        reported_away: The last message about a database that is not where it was opened.
         left_forms: Values typed into forms that were left before they were run, by form.
         unstored_lines: Lines typed but not known to be stored, by question and subject.
         replays: Servers of recorded replies started here.
@@ -81,7 +81,7 @@ class WorkbenchApp(App[None]):
 
     TITLE = "workbench"
     CSS_PATH = "app.tcss"
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {SaidCommands}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {DescribedCommands}
 
     EVERYWHERE: ClassVar[tuple[Action, ...]] = (
         Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),
@@ -125,7 +125,7 @@ class WorkbenchApp(App[None]):
         self.key_order = KeyOrder(self, self._take_key)
         self.paces = defaultdict[str, Pace](Pace)
         self.leaving = self.goes_on = self._has_begun = False
-        self.told_away = ""
+        self.reported_away = ""
         self.left_forms: dict[Hashable, dict[str, str]] = {}
         self.unstored_lines: dict[tuple[str, Hashable], str] = {}
         self.replays = ReplayServers()
@@ -200,7 +200,7 @@ class WorkbenchApp(App[None]):
                 self.at_work.click(age_of(event))
                 self.key_order.is_idle = self.key_order.follows_idle = False
         if isinstance(event, events.Key) and not event.is_forwarded:
-            await self.key_order.come(event)
+            await self.key_order.receive(event)
         else:
             await super().on_event(event)
 

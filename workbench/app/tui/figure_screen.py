@@ -59,7 +59,7 @@ class FigureScreen(WorkbenchScreen):
         if self.asked is not None:
             self.count(structs.replace(self.asked, **changes))
 
-    def while_asked(self, work: Callable[[], Found], then: Callable[[Found], None], *, group: str) -> None:
+    def count_in_thread(self, work: Callable[[], Found], then: Callable[[Found], None], *, group: str) -> None:
         """Count in a thread; ``then`` gets the result unless the request has changed by then."""
         asked = self.asked
 

@@ -15,7 +15,7 @@ from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.path_suggester import PathSuggester, begun, several_begin
+from workbench.app.tui.kit.path_suggester import PathSuggester, possible_names, several_begin
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
@@ -104,7 +104,7 @@ class FormScreen(WorkbenchScreen):
             else:
                 go_on()
 
-        self.in_background(partial(begun, typed), taken, group="form-name")
+        self.in_background(partial(possible_names, typed), taken, group="form-name")
 
     def keep(self) -> None:
         """Keep the values that differ from the initial ones."""

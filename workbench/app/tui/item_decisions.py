@@ -83,10 +83,10 @@ class Coordinating(WorkbenchScreen):
             self._decide(completion, work, lambda _: "Excluded.")
 
     def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
-        def told(done: Result) -> None:
+        def decided(done: Result) -> None:
             self.line_stored(_WHY_ANEW, completion)
             self.line_stored(_WHY_UNSUITABLE, completion)
             self.notify(say(done), markup=False)
             self.after_decision(completion)
 
-        self.in_background(work, told, group="coordinating", exclusive=False)
+        self.in_background(work, decided, group="coordinating", exclusive=False)

@@ -193,11 +193,11 @@ class ItemFlow(JudgingScreen):
 
     def begin(self, name: str) -> None:
         self._person = name
-        self.store(partial(self._sit_down, name, self._wanted), self._seated, "opening …")
+        self.store(partial(self._open_session, name, self._wanted), self._show_first, "opening …")
         self.set_interval(HEARTBEAT_S, self._heartbeat)
         self.set_interval(LOOK_AGAIN_S, self._look_again)
 
-    def _sit_down(self, name: str, wanted: int | None) -> CardTexts | None:
+    def _open_session(self, name: str, wanted: int | None) -> CardTexts | None:
         desk = self._desk or ItemFeed(self.project, name, sighted=self.workbench.annotator is None)
         if self._left:
             desk.leave()
@@ -205,7 +205,7 @@ class ItemFlow(JudgingScreen):
             self._desk = desk
         return desk.open(wanted) if wanted is not None else desk.next()
 
-    def _seated(self, texts: CardTexts | None) -> None:
+    def _show_first(self, texts: CardTexts | None) -> None:
         self._is_seated = True
         if texts is None:
             self._show_empty()
@@ -303,7 +303,7 @@ class ItemFlow(JudgingScreen):
         self._stopwatch.start()
         self.draw_line()
         self._wait_ms = None
-        self.comes(self.card)
+        self.mark_shown(self.card)
         # Rendering the item after it would slow the painting of this one.
         self.set_timer(AHEAD_S, self._fetch)
 
@@ -379,7 +379,7 @@ class ItemFlow(JudgingScreen):
         if self._is_seated:
             self._fetch()
         elif self._person:
-            self.store(partial(self._sit_down, self._person, self._wanted), self._seated, "opening …")
+            self.store(partial(self._open_session, self._person, self._wanted), self._show_first, "opening …")
 
     def _show_empty(self, error: BaseException | None = None) -> None:
         """Say why there is no item: none is left, or the next one could not be loaded."""

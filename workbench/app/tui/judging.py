@@ -254,7 +254,7 @@ class JudgingScreen(InSight, PersonScreen):
         count = self.project.kept.count
         return RemarkPiece(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
 
-    def say_kept(self) -> bool:
+    def is_kept_unsaved(self) -> bool:
         """Tell whether the last label is only kept in memory; explain the missing file once."""
         kept = self.project.kept
         if kept.count == 1 and kept.why is not None:
@@ -270,7 +270,7 @@ class JudgingScreen(InSight, PersonScreen):
         if found is not None:
             self.notify(found.words(self.project.path.name), markup=False)
             self._said = f"saved ✓ {found.stored:,} that were kept"
-            self.workbench.told_away = ""
+            self.workbench.reported_away = ""
             self.draw_line()
 
     @property

@@ -12,9 +12,9 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.events import Event, Key
 
-_ROUNDS: Final = 3
+_MESSAGE_ROUNDS: Final = 3
 """Message rounds per key: a key may cause a message, that a new screen, and that its focus, and each bubbles."""
-_LONGEST_S: Final = 0.5
+_MAX_WAIT_S: Final = 0.5
 """Seconds after which unfinished work no longer holds back keys."""
 
 
@@ -63,7 +63,7 @@ class KeyOrder:
             self._is_busy = True
             await self._begin(self._held.popleft())
 
-    async def come(self, key: Key) -> None:
+    async def receive(self, key: Key) -> None:
         """Process a key now, or after those before it."""
         if self._waiting and key.key == "ctrl+q":
             await self._take(key)
@@ -78,8 +78,8 @@ class KeyOrder:
         self.at_work, self.is_idle, self.follows_idle = key.key, False, self.is_idle
         before = self._app.screen
         await self._take(key)
-        self._app.set_timer(_LONGEST_S, partial(self._end, self._turn))
-        await self._pass(self._turn, before, _ROUNDS, self._reached)
+        self._app.set_timer(_MAX_WAIT_S, partial(self._end, self._turn))
+        await self._pass(self._turn, before, _MESSAGE_ROUNDS, self._reached)
 
     @property
     def _reached(self) -> Sequence[DOMNode]:

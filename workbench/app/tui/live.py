@@ -94,7 +94,7 @@ class InSight(WorkbenchScreen):
         self._coming = 0
         self._seen_at: float | None = None
 
-    def comes(self, shown_by: Widget | None = None) -> None:
+    def mark_shown(self, shown_by: Widget | None = None) -> None:
         """Record that another item is shown: keys pressed until now were for the one before."""
         self._coming += 1
         self._seen_at = None

@@ -6,7 +6,7 @@ from textual.screen import Screen
 
 ABOVE = "-notices-above"
 """Class of a screen that shows notices at its top."""
-_TALL = 4
+_MAX_LINES = 4
 """Maximum lines of a widget considered as a whole."""
 
 
@@ -21,6 +21,6 @@ def _attended(screen: Screen[object]) -> int:
     focused = screen.focused
     if isinstance(focused, VirtualTable):
         return focused.region.y + 1 + (focused.cursor or 0) - focused.scroll_offset.y
-    if focused is None or focused.region.height > _TALL:
+    if focused is None or focused.region.height > _MAX_LINES:
         return 0
     return focused.region.bottom

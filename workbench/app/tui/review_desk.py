@@ -201,9 +201,9 @@ class Reviewing(InSight, Coordinating):
     def show_review(self) -> None:
         """Show what stands decided, the note that waits, and what was stored last."""
 
-    def item_comes(self) -> None:
+    def item_changed(self) -> None:
         self.review_note = ""
-        self.comes()
+        self.mark_shown()
 
     @property
     def item_in_sight(self) -> ItemDetail | None:
@@ -245,7 +245,7 @@ class Reviewing(InSight, Coordinating):
         else:
             together = decided or erred
             said = f" with verdict {decided[0].verdict}" if decided else ""
-            choices = [Choice(str(place), _said(verdict)) for place, verdict in enumerate(erred)]
+            choices = [Choice(str(place), _verdict_choice(verdict)) for place, verdict in enumerate(erred)]
             if len(together) > 1:
                 choices.append(Choice(_ALL, f"all {len(together)}{said}, for the same reason"))
             menu = ChoiceMenu("Which verifier errs?", choices)
@@ -320,5 +320,5 @@ class Reviewing(InSight, Coordinating):
             self._storing = False
 
 
-def _said(verdict: ItemVerdict) -> str:
+def _verdict_choice(verdict: ItemVerdict) -> str:
     return f"{OUTCOME_MARKS[verdict.verdict][0]} {verdict.verdict}  {printable(verdict.verifier)}"

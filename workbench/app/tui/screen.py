@@ -135,8 +135,8 @@ class WorkbenchScreen(Screen[None]):
         error = self.project.database.explain(error)
         if isinstance(error, StoreError) and error.is_away:
             # Everything that looks into the database fails then: once is enough.
-            if self.workbench.told_away != str(error):
-                self.workbench.told_away = str(error)
+            if self.workbench.reported_away != str(error):
+                self.workbench.reported_away = str(error)
                 self.notify(str(error), title=error.title, severity="error", timeout=30, markup=False)
             return
         if isinstance(error, WorkbenchError):

@@ -48,7 +48,7 @@ class BuildForm(Struct, frozen=True, kw_only=True):
     fields: tuple[FormField, ...]
 
 
-def begun(kind: str, judges: Sequence[str], sets: Sequence[SetLine], chosen: SetLine | None) -> BuildForm:
+def prefilled_form(kind: str, judges: Sequence[str], sets: Sequence[SetLine], chosen: SetLine | None) -> BuildForm:
     """Return a form filled with guesses: the source is the set under the cursor, else the newest suitable one.
 
     Args:

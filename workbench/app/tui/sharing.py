@@ -29,16 +29,16 @@ from workbench.core.files import require_own, whole_file
 from workbench.core.options import TableForm, TableFormat
 from workbench.core.text.figures import counted
 from workbench.tables.document import Table, heads, row
-from workbench.tables.files import SUFFIXES, write_beside, written
+from workbench.tables.files import SUFFIXES, write_next_to, written
 
-_PATIENCE_S = 5.0
+_COPY_TIMEOUT_S = 5.0
 
 _Command = tuple[str, ...]
 
 
 Result = TypeVar("Result")
 
-MOST_ROWS: Final = 20_000
+MAX_ROWS: Final = 20_000
 """Maximum rows of a written list."""
 _CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
 _COLUMNS: Final = "columns by heading, with commas between them"
@@ -78,7 +78,7 @@ def share(
 
     def save(suffix: str, make: Callable[[], str]) -> None:
         path = screen.project.path
-        _in_background(screen, lambda: write_beside(path, name, suffix, make()), partial(_saved, screen))
+        _in_background(screen, lambda: write_next_to(path, name, suffix, make()), partial(_saved, screen))
 
     def save_some(kind: TableFormat, columns: str, label: str | None) -> None:
         if label is not None:
@@ -144,10 +144,10 @@ def records(table: Table) -> list[dict[str, str]]:
 
 
 def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
-    rows = list(islice((one for one in read_all(source) if one.cells), MOST_ROWS + 1))
-    if len(rows) > MOST_ROWS:
+    rows = list(islice((one for one in read_all(source) if one.cells), MAX_ROWS + 1))
+    if len(rows) > MAX_ROWS:
         raise UsageError(
-            f"The list has more than {MOST_ROWS:,} rows, the maximum that can be written from here.",
+            f"The list has more than {MAX_ROWS:,} rows, the maximum that can be written from here.",
             "Filter it, or export items and verdicts whole.",
         )
     columns = [source.columns[place] for place in places]
@@ -228,12 +228,14 @@ def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
     def take(key: str | None) -> None:
         for offer in offers:
             if offer.key == key:
-                _in_background(screen, partial(_given, offer, nearby=not screen.app.is_web), partial(_copied, screen))
+                _in_background(
+                    screen, partial(_copied_offer, offer, nearby=not screen.app.is_web), partial(_copied, screen)
+                )
 
     screen.app.push_screen(ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers]), take)
 
 
-def _given(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
+def _copied_offer(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
     text = offer.text()
     return text, copy(text) if nearby else None
 
@@ -284,7 +286,7 @@ def _run(command: _Command, text: str) -> bool:
             input=text.encode(encoding),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE_S,
+            timeout=_COPY_TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

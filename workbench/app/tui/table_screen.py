@@ -266,7 +266,7 @@ class FilterScreen(TableScreen, PromptScreen):
 
     def on_mount(self) -> None:
         self.table.takes = is_of_items
-        self.table.set_asked(self.conditions)
+        self.table.set_query_conditions(self.conditions)
 
     @on(NarrowRequested)
     def _narrow_requested(self, event: NarrowRequested) -> None:
@@ -274,7 +274,7 @@ class FilterScreen(TableScreen, PromptScreen):
 
     def _narrow(self, conditions: tuple[Condition, ...]) -> None:
         if conditions != self.conditions:
-            self.table.set_asked(conditions)
+            self.table.set_query_conditions(conditions)
             self.narrow(conditions)
 
     def action_filter(self) -> None:

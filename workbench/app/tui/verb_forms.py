@@ -116,7 +116,7 @@ class VerbForm:
         """Return a text of the command line, with options named as in the form."""
         return plain(text, self._called)
 
-    def told(self, printed: str) -> str:
+    def output_text(self, printed: str) -> str:
         """Return the command's output, with its own options named as in the form.
 
         Other words stay, for they may be data, and so do lines that are to be typed into a shell.

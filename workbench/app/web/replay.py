@@ -22,7 +22,7 @@ from workbench.runs.replaying import NOT_RECORDED, ORIGIN_HEADER, Book
 
 HOST = "127.0.0.1"
 
-_LARGEST_REQUEST = 64 << 20
+_MAX_REQUEST = 64 << 20
 
 
 def serve(
@@ -99,7 +99,7 @@ def _application(book: Book, name: str, models: Sequence[str]) -> web.Applicatio
         error = {"message": message, "type": "replay", "code": status}
         return web.json_response({"error": error}, status=status, headers=mark)
 
-    application = web.Application(client_max_size=_LARGEST_REQUEST)
+    application = web.Application(client_max_size=_MAX_REQUEST)
     application.router.add_get("/{any:.*}models", listing)
     application.router.add_post("/{any:.*}", reply)
     return application

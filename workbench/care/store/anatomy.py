@@ -23,7 +23,7 @@ from workbench.core.health import Finding, Remedy
 from workbench.core.progress import stepping
 
 Connection = sqlite3.Connection
-_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 
 
 class _TableContent(NamedTuple):
@@ -52,12 +52,12 @@ def hurt_parts(connection: Connection) -> list[Finding]:
     salvage = Salvage(connection, schema)
     found: list[Finding] = []
     for name, shape in stepping(schema.tables.items(), "checking", "tables", len(schema.tables)):
-        if said := _said(connection, name):
+        if said := _problem_text(connection, name):
             found += _table(salvage, schema, shape, said)
     return found
 
 
-def _said(connection: Connection, table: str) -> str:
+def _problem_text(connection: Connection, table: str) -> str:
     """Return the problems SQLite finds in a table and its indexes."""
     try:
         rows = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check('{table}')")]
@@ -137,7 +137,7 @@ def _index(
     if 2 * (len(differing) + len(lacking)) > len(counted.entries):
         return "hurt", False
     if differing:
-        named = ", ".join(map(str, differing[:_NAMED])) + (" …" if len(differing) > _NAMED else "")
+        named = ", ".join(map(str, differing[:_MAX_NAMED])) + (" …" if len(differing) > _MAX_NAMED else "")
         return f"row {named}: it and its index {index.name} disagree, and either may be damaged", True
     if lost and not salvage.is_hurt(shape.table):
         return f"its index {index.name} has {len(lost):,} more rows, and either may be damaged", True
@@ -215,7 +215,7 @@ def put_right(connection: sqlite3.Connection) -> list[str]:
 # -- What ``doctor`` asks the database.
 
 
-WAL_LARGE = 256 * 2**20
+LARGE_WAL_BYTES = 256 * 2**20
 """Bytes above which a write-ahead log is reported."""
 
 
@@ -328,7 +328,7 @@ def _imports(connection: sqlite3.Connection) -> str:
 def _wal(path: Path) -> str:
     log = path.with_name(path.name + "-wal")
     size = log.stat().st_size if log.exists() else 0
-    return "" if size < WAL_LARGE else f"{size / 2**20:.0f} MiB; a reader has prevented its write-back"
+    return "" if size < LARGE_WAL_BYTES else f"{size / 2**20:.0f} MiB; a reader has prevented its write-back"
 
 
 def _file_system(path: Path) -> str:
@@ -343,8 +343,8 @@ def finding(connection: sqlite3.Connection) -> Finding:
     """Check every question and item against the hash taken when it was imported."""
     told = list(
         chain(
-            _told("question", wrong_questions(connection)),
-            _told("item", wrong_completions(connection)),
+            _mismatch_lines("question", wrong_questions(connection)),
+            _mismatch_lines("item", wrong_completions(connection)),
         )
     )
     return Finding(
@@ -355,15 +355,15 @@ def finding(connection: sqlite3.Connection) -> Finding:
     )
 
 
-def _told(what: str, found: Iterable[Checked]) -> Iterable[str]:
+def _mismatch_lines(what: str, found: Iterable[Checked]) -> Iterable[str]:
     all_found = list(found)
     for words, some in (
         ("no text", [one.id for one in all_found if one.is_lost]),
         ("not what was imported (text, gold, model, source or type)", [one.id for one in all_found if not one.is_lost]),
     ):
         if some:
-            more = " …" if len(some) > _NAMED else ""
+            more = " …" if len(some) > _MAX_NAMED else ""
             has = "have" if len(some) > 1 else "has"
             verb = has if words == "no text" else ("are" if len(some) > 1 else "is")
-            named = ", ".join(map(str, some[:_NAMED]))
+            named = ", ".join(map(str, some[:_MAX_NAMED]))
             yield f"{len(some):,} {what}{'s' if len(some) > 1 else ''} {verb} {words}: row {named}{more}"

@@ -70,12 +70,12 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 """Table -> values of a placeholder row; its own id is inserted."""
 
 
-def can_stand_in(table: str) -> bool:
+def has_placeholder(table: str) -> bool:
     """Tell whether placeholder rows can replace lost rows of a table."""
     return table in _STAND_INS
 
 
-def stand_in(connection: Connection, table: str, ids: Iterable[int], known: Known) -> int:
+def insert_placeholders(connection: Connection, table: str, ids: Iterable[int], known: Known) -> int:
     """Insert placeholder rows for lost ones, with what is known of them; return how many.
 
     Args:
@@ -117,8 +117,8 @@ _LEFT: Final = frozenset(
     {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
 )
 """Tables that are recreated, derived, or about an active process."""
-_TOGETHER: Final = 2_000
-_ROUNDS: Final = 6
+_BATCH_ROWS: Final = 2_000
+_MAX_ROUNDS: Final = 6
 
 
 class RescueOutcome(NamedTuple):
@@ -205,7 +205,7 @@ class Rescue:
                 connection.close()
             migrations.bring_up_to_date(path, keep_copy=False)
         foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
-        return RescueOutcome(self._told(), self._lost_labels, *changed, foreign, keeps_secret)
+        return RescueOutcome(self._table_reports(), self._lost_labels, *changed, foreign, keeps_secret)
 
     def _fill(self, connection: Connection) -> bool:
         own = connection.execute("SELECT * FROM secrets").fetchall() if "secrets" in self._tables else []
@@ -224,7 +224,7 @@ class Rescue:
         columns = ", ".join(f'"{name}"' for name in names)
         statement = f'INSERT OR IGNORE INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
         readable, kept = self._salvage.rows(table), 0
-        while rows := [row.values for row in islice(readable, _TOGETHER)]:
+        while rows := [row.values for row in islice(readable, _BATCH_ROWS)]:
             kept += max(connection.executemany(statement, rows).rowcount, 0)
         return kept
 
@@ -253,10 +253,10 @@ class Rescue:
     def _make_up(self, connection: Connection) -> None:
         stood_for = ("sources", "models", "annotators", "datasets", "verifiers", "runs", "questions", "completions")
         for table in filter(self._salvage.is_hurt, stood_for):
-            self._stand_in(connection, table, self._listed.get(table, {}).keys())
-        for _ in range(_ROUNDS):
+            self._insert_placeholders(connection, table, self._listed.get(table, {}).keys())
+        for _ in range(_MAX_ROUNDS):
             lacking = self._lacking(connection)
-            if not sum(self._stand_in(connection, table, ids) for table, ids in lacking.items()):
+            if not sum(self._insert_placeholders(connection, table, ids) for table, ids in lacking.items()):
                 break
         for table in self._tables:
             self._drop_dangling(connection, table)
@@ -269,7 +269,7 @@ class Rescue:
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
             for parent, pairs in _references(connection, table):
-                if len(pairs) == 1 and pairs[0][1] == "id" and can_stand_in(parent):
+                if len(pairs) == 1 and pairs[0][1] == "id" and has_placeholder(parent):
                     column = pairs[0][0]
                     found[parent] |= _ids(
                         connection,
@@ -286,8 +286,8 @@ class Rescue:
             )
         return found
 
-    def _stand_in(self, connection: Connection, table: str, ids: Iterable[int]) -> int:
-        made = stand_in(connection, table, sorted(ids), self._listed.get(table, {}))
+    def _insert_placeholders(self, connection: Connection, table: str, ids: Iterable[int]) -> int:
+        made = insert_placeholders(connection, table, sorted(ids), self._listed.get(table, {}))
         self._stand_ins[table] += made
         return made
 
@@ -318,7 +318,7 @@ class Rescue:
             )
         return changed[0], changed[1], changed[2]
 
-    def _told(self) -> list[TableRescued]:
+    def _table_reports(self) -> list[TableRescued]:
         found = []
         for table in self._tables:
             missing = self._missing.get(table, None if self._salvage.is_hurt(table) else 0)

@@ -25,9 +25,9 @@ DERIVED: Final = frozenset(
 )
 """Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
 _LEAST, _MOST = -(2**63), 2**63 - 1
-_BEYOND: Final = 1_000_000
+_IDS_BEYOND: Final = 1_000_000
 """Row ids tried after the last known one, if no index lists more."""
-_TRIES: Final = 4_000
+_MAX_RANGES: Final = 4_000
 """Maximum ranges of row ids tried in one table: each fails in microseconds."""
 
 
@@ -183,7 +183,7 @@ class Salvage:
 
     def _by_rowid(self, table: str, what: str) -> Iterator[SalvagedRow]:
         waiting = deque([(_LEAST, _MOST)])
-        for _ in range(_TRIES):
+        for _ in range(_MAX_RANGES):
             if not waiting:
                 return
             low, high = stretch = waiting.popleft()
@@ -237,7 +237,7 @@ class Salvage:
 
     def _last(self, table: str, low: int) -> int:
         indexes = (index for index in self._schema.indexes.values() if index.table == table and not index.partial)
-        return max((rowid for index in indexes for _, rowid in self.entries(index)), default=low + _BEYOND)
+        return max((rowid for index in indexes for _, rowid in self.entries(index)), default=low + _IDS_BEYOND)
 
     def _by_key(self, shape: TableShape, what: str) -> Iterator[SalvagedRow]:
         last: Values | None = None

@@ -48,7 +48,7 @@ def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_a_command_does_all_or_says_that_it_did_not(
     given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.care.backups.LITTLE_SPACE", 0)
+    monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
     monkeypatch.setattr("workbench.care.backups.sandbox", list)
     lefts = (0, 1, 2, 3, 5) if isinstance(disk, FewFiles) else (0, 40_000, 200_000, 620_000)
     found = Trial(given, disk, command).run(lefts if command not in SHORT else lefts[::2])

@@ -384,7 +384,7 @@ async def test_a_database_that_is_busy_is_no_crash(
 async def test_one_person_s_connections_keep_no_newcomer_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of somebody who holds them all the oldest give way; nobody within a share loses one."""
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 12)
-    monkeypatch.setattr(server, "SHARE", 4)
+    monkeypatch.setattr(server, "CONNECTIONS_PER_PERSON", 4)
     held: list[asyncio.StreamWriter] = []
     add_annotators(project, ["cat"])
     async with served(project) as address, come_in(project, address, "ann") as client:

@@ -205,7 +205,7 @@ async def test_a_large_message_is_not_taken(
     ann: ClientSession, address: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with tab(ann, address) as page:
-        await page.press("x" * (app_process.LARGEST // 2))
+        await page.press("x" * (app_process.MAX_MESSAGE // 2))
         await page.wait_for("x" * 1_000)
     async with tab(ann, address) as page:
         with pytest.raises(ConnectionError):  # noqa: PT012

@@ -72,7 +72,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
     from workbench.coding import apart
 
     if options.listing:
-        return Output(apart.tests_set_apart(project), _apart_lines)
+        return Output(apart.tests_set_apart(project), _test_lines)
     if not options.problem or options.number is None:
         raise UsageError("Write: workbench code exclude DB TASK_ID NUMBER --reason TEXT (or --list)")
     if options.undo and options.reason:
@@ -89,7 +89,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
     return Output({"changed": changed}, lambda _: [said])
 
 
-def _apart_lines(found: Sequence[TestApart]) -> Iterator[str]:
+def _test_lines(found: Sequence[TestApart]) -> Iterator[str]:
     for one in found:
         yield "\t".join((one.dataset, one.task_id, one.suite, str(one.test), one.by, one.reason))
     yield f"{len(found)} set apart"

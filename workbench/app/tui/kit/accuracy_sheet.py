@@ -32,11 +32,11 @@ from workbench.tables.table import Column, Columns, Worst, column, ends, word
 
 _BAR = 16
 
-_NAME = 26
+_NAME_CELLS = 26
 
-_NUMBERS = 34  # cells of the other columns, gaps and scroll bar
+_NUMBER_CELLS = 34  # cells of the other columns, gaps and scroll bar
 
-_NARROWEST_BAR = 16
+_MIN_BAR = 16
 
 
 class Detail(NamedTuple):
@@ -271,7 +271,7 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
     found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
     found.sort(key=lambda row: (figure.of(row) is None, -(figure.of(row) or 0.0)))
     line = _best_baseline(found, figure)
-    room = max(_NARROWEST_BAR, width - _NAME - _NUMBERS)
+    room = max(_MIN_BAR, width - _NAME_CELLS - _NUMBER_CELLS)
     low, high = figure.ends
     at = None if line is None else figure.share(figure.of(line) or 0.0)
     columns: Columns[AccuracyRow] = (
@@ -279,7 +279,7 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
             "verifier",
             lambda row: _marked_name(sheet, row, pinned),
             by=lambda row: row.verifier,
-            room=(12, _NAME),
+            room=(12, _NAME_CELLS),
             tone="bold",
         ),
         column("n", lambda row: row.n, compact_count, room=5),
@@ -316,7 +316,7 @@ def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: 
 def _marked_name(sheet: AccuracySheet, row: AccuracyRow, pinned: Collection[str]) -> str:
     progress = sheet.judged(row.verifier)
     name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
-    return fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name
+    return fit(name, _NAME_CELLS - 1 - len(progress)).rstrip() + f" {progress}" if progress else name
 
 
 def _between(figure: Figure, ends: Interval | None) -> str:

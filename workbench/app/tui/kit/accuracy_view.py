@@ -34,7 +34,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
 Interval = tuple[float, float]
-FEW: Final = 10
+HALF_COLOUR_ITEMS: Final = 10
 """Number of items at which a cell has half its colour; fewer give less, many nearly all."""
 
 
@@ -73,7 +73,7 @@ class Figure(NamedTuple):
         step = self.step(row)
         if step is None or self.rising is None:
             return None
-        return tint(step, rising=self.rising) * row.n / (row.n + FEW)
+        return tint(step, rising=self.rising) * row.n / (row.n + HALF_COLOUR_ITEMS)
 
     def share(self, value: float) -> float:
         """Return the position of a value on the scale, from 0 to 1."""
@@ -146,7 +146,7 @@ PIN: Final = "↑"
 BASELINE_MARK: Final = "○"
 SELECTION_JUDGE: Final = "†"
 _SENTENCE_BAR = 30
-_NAME = 32  # cells of a verifier's name in a sentence
+_NAME_CELLS = 32  # cells of a verifier's name in a sentence
 
 
 def star_of(report: AccuracyReport) -> str:
@@ -156,7 +156,7 @@ def star_of(report: AccuracyReport) -> str:
 
 def short_name(verifier: str) -> str:
     """Return a verifier's name for a sentence, cut if it is too long."""
-    return fit(verifier, min(_NAME, cell_len(printable(verifier))))
+    return fit(verifier, min(_NAME_CELLS, cell_len(printable(verifier))))
 
 
 def group_name(group: str | None, by: str | None) -> str:
@@ -192,7 +192,10 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
     rows = report.rows
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
-        (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"pale: n < {FEW}"),
+        (
+            figure.rising is not None and any(0 < row.n < HALF_COLOUR_ITEMS for row in rows),
+            f"pale: n < {HALF_COLOUR_ITEMS}",
+        ),
         (
             figure.tested and any(row.is_significant for row in rows),
             f"{star_of(report)} q < {LEVEL:.2f}".replace("0.", "."),

@@ -34,7 +34,7 @@ VIEWS: dict[View, str] = {
 """Content of the lower table."""
 
 _LEVELS = "▁▂▃▄▅▆▇█"
-_SAID = 5
+_MAX_VALUES = 5
 
 _FIRST: Final = (
     "Assign, among the commands (^p), has two people or more label the same items; each does in Annotate, blind. "
@@ -64,7 +64,7 @@ def figures(report: AgreementReport) -> Content:
     if report.paired:
         lines += [_first(report), _second(report)]
     if report.labels:
-        lines.append(_said(report))
+        lines.append(_value_counts(report))
     lines += [_ceiling(report), _confounded(report)]
     return Content("\n").join([line for line in lines if line])
 
@@ -93,10 +93,10 @@ def _interval(ends: tuple[float, float] | None, value: float | None) -> str:
     return f"[{words.TOO_FEW}]" if ends is None and value is not None else words.ends(ends)
 
 
-def _said(report: Figures) -> Content:
+def _value_counts(report: Figures) -> Content:
     shares = sorted((report.prevalence or {}).items(), key=lambda share: -share[1])
-    texts = [f"{marked(name)} {percent(share)} %" for name, share in shares[:_SAID]]
-    more = f" · {len(shares) - _SAID} more" if len(shares) > _SAID else ""
+    texts = [f"{marked(name)} {percent(share)} %" for name, share in shares[:_MAX_VALUES]]
+    more = f" · {len(shares) - _MAX_VALUES} more" if len(shares) > _MAX_VALUES else ""
     return Content(f"said {' · '.join(texts)}{more}")
 
 
@@ -105,7 +105,7 @@ def marked(value: str) -> str:
     return printable(f"{mark} {value}".strip())
 
 
-_MANY: Final = 1_000
+_MIN_ITEMS_FOR_DIGIT: Final = 1_000
 """Number of items that support a digit after the decimal point."""
 
 
@@ -113,7 +113,7 @@ def _ceiling(report: AgreementReport) -> Content:
     if not report.ceiling:
         return Content()
     found = report.ceiling[-1]
-    decimals = 0 if report.paired < _MANY else 1
+    decimals = 0 if report.paired < _MIN_ITEMS_FOR_DIGIT else 1
     worst, best, highest, alone = (
         _below_all(share, decimals) for share in (*found.sensitivity, found.highest_accuracy, found.annotator_accuracy)
     )

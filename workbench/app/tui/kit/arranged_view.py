@@ -29,7 +29,7 @@ from workbench.app.tui.kit.columns import (
     rows_of,
     worst_first,
 )
-from workbench.app.tui.kit.conditions import ColumnSuggester, asked_value, read_line, typed
+from workbench.app.tui.kit.conditions import ColumnSuggester, condition_value, read_line, typed
 from workbench.app.tui.kit.copies import Copyable, of_row
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.paged_view import PagedView
@@ -53,9 +53,9 @@ _ACTIONS: Final = (
     Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", footer=False),
 )
 _HINT: Final = 'gold=correct n>20 a-word "some words"  (tab completes)'
-_STEP: Final = 4
+_WIDTH_STEP: Final = 4
 """Cells by which a column is widened."""
-_LEAST: Final = 3
+_MIN_WIDTH: Final = 3
 _LAYOUTS: Final[WeakKeyDictionary[App[Any], dict[str, Layout]]] = WeakKeyDictionary()
 """Column layout of each list while the app runs."""
 
@@ -227,7 +227,7 @@ class ArrangedView(PagedView, ActingWidget):
     def chips(self) -> tuple[Condition, ...]:
         return (*self.asked, *self.conditions)
 
-    def set_asked(self, conditions: tuple[Condition, ...]) -> None:
+    def set_query_conditions(self, conditions: tuple[Condition, ...]) -> None:
         self.asked = conditions
         self._measure()
 
@@ -275,7 +275,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def action_only(self) -> None:
         if self.column_here is not None and self._row_here is not None:
-            value = asked_value(self._row_here.cells[self._place_here])
+            value = condition_value(self._row_here.cells[self._place_here])
             self.add_condition(Condition(self.column_here.key, "=", value))
 
     def action_counts(self) -> None:
@@ -311,8 +311,8 @@ class ArrangedView(PagedView, ActingWidget):
 
     def action_resize(self, steps: int) -> None:
         if self._painter is not None and self.column_here is not None:
-            width = self._painter.width_of(self.column) + steps * _STEP
-            self.layout_of_columns.widths[self.column_here.key] = max(_LEAST, width)
+            width = self._painter.width_of(self.column) + steps * _WIDTH_STEP
+            self.layout_of_columns.widths[self.column_here.key] = max(_MIN_WIDTH, width)
             self._lay_out()
 
     def _lay_out(self) -> None:

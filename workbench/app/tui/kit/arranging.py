@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableRow
-from workbench.app.tui.kit.conditions import asked_value, meets
+from workbench.app.tui.kit.conditions import condition_value, meets
 from workbench.app.tui.kit.sources import MemorySource, PagedSource
 from workbench.core.progress import heed
 from workbench.core.selection import Condition
@@ -136,7 +136,7 @@ def tallied(source: RowSource, column: int) -> list[Tally]:
     said: dict[str, str] = {}
     for row in read_all(source):
         if row.cells:
-            value = asked_value(row.cells[column])
+            value = condition_value(row.cells[column])
             counts[value] += 1
             said[value] = row.cells[column].full
     return [Tally(value, said[value], n) for value, n in counts.most_common()]

@@ -33,7 +33,7 @@ def matter_text(number: int, matter: Matter, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
+def verifier_lines(standing: AccuracyStanding, width: int, most: int) -> Content:
     """Return the accuracy of verifiers as text.
 
     Args:

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from workbench.app.tui.kit.matrix import CLIP, Align, fit, fit_cell, printable
+from workbench.app.tui.kit.matrix import MAX_CELL, Align, fit, fit_cell, printable
 from workbench.core.text.ids import ends
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, Worst
@@ -152,7 +152,7 @@ def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> 
     widths = [cell_len(column.title) + 2 for column in columns]
     for row in rows:
         for index, cell in enumerate(row.cells):
-            widths[index] = max(widths[index], cell_len(printable(cell.text[:CLIP])))
+            widths[index] = max(widths[index], cell_len(printable(cell.text[:MAX_CELL])))
     return widths
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual.command import Hit, Hits
 from textual.system_commands import SystemCommandsProvider
 
-_LEAST = 0.01
+_LOWEST_SCORE = 0.01
 """Score of a match in the description alone: it ranks after all matches in titles."""
 
 
-class SaidCommands(SystemCommandsProvider):
+class DescribedCommands(SystemCommandsProvider):
     """Commands whose titles match come first, then those whose titles and descriptions contain every typed word."""
 
     async def search(self, query: str) -> Hits:
@@ -18,4 +18,4 @@ class SaidCommands(SystemCommandsProvider):
             if (score := matcher.match(title)) > 0:
                 yield Hit(score, matcher.highlight(title), run, help=about)
             elif all(word in f"{title} {about}".casefold() for word in words):
-                yield Hit(_LEAST, title, run, help=about)
+                yield Hit(_LOWEST_SCORE, title, run, help=about)

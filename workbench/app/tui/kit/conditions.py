@@ -54,7 +54,7 @@ def _read(word: str, columns: Sequence[TableColumn]) -> Condition:
     return Condition(named[field], operator, match["value"])
 
 
-def asked_value(cell: Cell) -> str:
+def condition_value(cell: Cell) -> str:
     """Return the condition value that matches this cell."""
     return cell.value if isinstance(cell.value, str) else cell.text.strip()
 
@@ -80,7 +80,7 @@ def _meets(cell: Cell, condition: Condition) -> bool:
             value is not None and bound is not None and (value < bound if condition.operator == "<" else value > bound)
         )
     wanted = condition.value.casefold()
-    found = wanted in (asked_value(cell).casefold(), cell.text.strip().casefold(), cell.full.casefold())
+    found = wanted in (condition_value(cell).casefold(), cell.text.strip().casefold(), cell.full.casefold())
     return found is (condition.operator == "=")
 
 
@@ -109,7 +109,7 @@ class ColumnSuggester(Suggester):
         self._values: dict[str, dict[str, None]] = {title: {} for title in self._titles}
         for row in rows:
             for title, cell in zip(self._titles, row.cells, strict=False):
-                self._values[title][asked_value(cell)] = None
+                self._values[title][condition_value(cell)] = None
 
     async def get_suggestion(self, value: str) -> str | None:
         start = value.rfind(" ") + 1

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.core.text.inert import inert
 
-_SHOWN: Final = 30
+_MAX_CELL: Final = 30
 """Maximum characters of a cell in the menu."""
 
 
@@ -33,7 +33,7 @@ def of_row(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator
     """
     cell = row.cells[here]
     shown = inert(" ".join(cell.full.split()))
-    said = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    said = shown if len(shown) <= _MAX_CELL else f"{shown[:_MAX_CELL]}…"
     yield Copyable("c", f"the cell: {said or '–'} ({columns[here].title or 'mark'})", lambda: cell.full)
     yield Copyable("r", "the row, as Markdown", lambda: markdown([one.title for one in columns], [row]))
 

@@ -24,12 +24,12 @@ from workbench.data.records.browse import ItemDetail, ItemLabel, ItemVerdict
 from workbench.measuring.records.review import Review
 from workbench.runs.previewing import PreviewedCall
 
-NARROWEST: Final = 40
+MIN_PAIR_CELLS: Final = 40
 """Cells from which two answers are side by side."""
 INDENT: Final = "  "
 _BETWEEN = " │ "
 _HEAD = len(f"{ANSWER_SIGN}completion ")
-_LONGEST = 400
+_MAX_ANSWER = 400
 """Maximum characters of a shown final answer."""
 Line = tuple[Span, ...]
 
@@ -184,9 +184,9 @@ def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked
         _head("completion", marked and verdict.candidate_span is not None),
     )
     texts = (verdict.reference_final, verdict.candidate_final)
-    if beside and width >= NARROWEST:
+    if beside and width >= MIN_PAIR_CELLS:
         room = (width - len(INDENT) - len(_BETWEEN)) // 2
-        yield from _beside(heads, [_cell(text, room, raw) for text in texts], room)
+        yield from _side_by_side(heads, [_cell(text, room, raw) for text in texts], room)
     else:
         room = width - len(INDENT) - _HEAD
         for head, text in zip(heads, texts, strict=True):
@@ -204,7 +204,7 @@ def _below(head: Span, lines: list[Span]) -> Iterator[Line]:
         yield Span(INDENT + " " * _HEAD), line
 
 
-def _beside(heads: tuple[Span, Span], columns: list[list[Span]], room: int) -> Iterator[Line]:
+def _side_by_side(heads: tuple[Span, Span], columns: list[list[Span]], room: int) -> Iterator[Line]:
     yield Span(INDENT), *_padded(heads[0], room), _bar(), heads[1]
     for left, right in zip_longest(*columns, fillvalue=Span("")):
         yield Span(INDENT), *_padded(left, room), _bar(), right
@@ -223,7 +223,7 @@ def _cell(text: str | None, width: int, raw: bool) -> list[Span]:
         return [Span("(none found)", "dim")]
     style: StyleName = "code" if raw else "math"
     shown = shown_answer(text, raw=raw)
-    shown = shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+    shown = shown if len(shown) <= _MAX_ANSWER else shown[:_MAX_ANSWER] + "…"
     return [
         Span(line[start:end], style)
         for line in map(printable, shown.split("\n"))

@@ -12,7 +12,15 @@ from textual.strip import Strip
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.conditions import ColumnSuggester, asked_value, chip_at, chips_line, meets, read_line, typed
+from workbench.app.tui.kit.conditions import (
+    ColumnSuggester,
+    chip_at,
+    chips_line,
+    condition_value,
+    meets,
+    read_line,
+    typed,
+)
 from workbench.app.tui.kit.copies import Copyable, of_row
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
@@ -47,14 +55,14 @@ class FilteredMatrix(Matrix, ActingWidget):
     def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
         """Show other values; conditions on missing columns are dropped."""
         self._corner, self.columns, self._every = corner, columns, rows
-        asked = self._asked_columns
+        asked = self._filter_columns
         there = {"", *(column.key for column in asked)}
         self.conditions = tuple(one for one in self.conditions if one.field in there)
         wanted = meets(self.conditions, asked)
-        super().put(corner, columns, [row for row in rows if wanted(_asked_row(row))])
+        super().put(corner, columns, [row for row in rows if wanted(_filter_row(row))])
 
     @property
-    def _asked_columns(self) -> list[TableColumn]:
+    def _filter_columns(self) -> list[TableColumn]:
         corner = self._corner.strip(_ARROWS)
         titles = ((head.key, head.title.strip(_ARROWS)) for head in self.columns)
         return [TableColumn(_NAME, corner), *(TableColumn(key or title, title) for key, title in titles)]
@@ -65,14 +73,14 @@ class FilteredMatrix(Matrix, ActingWidget):
             self.put(self._corner, self.columns, self._every)
 
     def action_filter(self) -> None:
-        columns = self._asked_columns
+        columns = self._filter_columns
         figures = f"{columns[1].title}<80 " if len(columns) > 1 else ""
-        suggester = ColumnSuggester(columns, map(_asked_row, self._every))
+        suggester = ColumnSuggester(columns, map(_filter_row, self._every))
         text = " ".join(map(typed, self.conditions))
         self.app.push_screen(FilterLine(text, self._narrow_by, f"{figures}a-name  (tab completes)", suggester))
 
     def _narrow_by(self, text: str) -> None:
-        self.narrow(read_line(text, self._asked_columns))
+        self.narrow(read_line(text, self._filter_columns))
 
     def action_unfilter(self) -> None:
         self.narrow(self.conditions[:-1])
@@ -80,13 +88,13 @@ class FilteredMatrix(Matrix, ActingWidget):
     def action_only(self) -> None:
         if self.row < len(self.rows):
             place = self.column + 1
-            value = asked_value(_asked_row(self.rows[self.row]).cells[place])
-            one = Condition(self._asked_columns[place].key, "=", value)
+            value = condition_value(_filter_row(self.rows[self.row]).cells[place])
+            one = Condition(self._filter_columns[place].key, "=", value)
             self.narrow((*self.conditions, *([one] if one not in self.conditions else [])))
 
     def copies(self) -> Iterator[Copyable]:
         if self.row < len(self.rows):
-            yield from of_row(self._asked_columns, _asked_row(self.rows[self.row]), self.column + 1)
+            yield from of_row(self._filter_columns, _filter_row(self.rows[self.row]), self.column + 1)
 
     # -- chips -------------------------------------------------------------------------------------
 
@@ -113,9 +121,9 @@ class FilteredMatrix(Matrix, ActingWidget):
             self.narrow((*self.conditions[:chip], *self.conditions[chip + 1 :]))
 
 
-def _asked_row(row: MatrixRow) -> TableRow:
-    return TableRow(0, (Cell(row.name, value=row.name), *map(_asked_cell, row.cells)))
+def _filter_row(row: MatrixRow) -> TableRow:
+    return TableRow(0, (Cell(row.name, value=row.name), *map(_filter_cell, row.cells)))
 
 
-def _asked_cell(cell: MatrixCell) -> Cell:
+def _filter_cell(cell: MatrixCell) -> Cell:
     return cell.asked or Cell(cell.text)

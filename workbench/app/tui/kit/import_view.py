@@ -13,11 +13,11 @@ from workbench.core.run import RefusedLine
 from workbench.core.text.figures import counted
 from workbench.interchange.importing import ImportReport, PreviewRow
 
-_SHOWN = 70
-_OF_CODE = 40
+_MAX_TEXT = 70
+_MAX_CODE = 40
 _OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
 """Formats whose rows are identified by line."""
-_REFUSED = 5
+_MAX_REJECTED = 5
 _SWAPPED = "! the two type columns are swapped in the file; they are corrected"
 
 
@@ -64,22 +64,22 @@ def _of_problem(row: PreviewRow) -> str:
         "entry point": row.entry_point or "",
         "tests": ", ".join(f"{name} {number:,}" for name, number in (row.tests or {}).items()),
     }
-    return " │ ".join(f"{name}: {_beginning(said)[:_OF_CODE] or 'none'}" for name, said in parts.items())
+    return " │ ".join(f"{name}: {_beginning(said)[:_MAX_CODE] or 'none'}" for name, said in parts.items())
 
 
 def _beginning(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return line if len(line) <= _MAX_TEXT else f"{line[:_MAX_TEXT]}…"
 
 
 def _rest(found: ImportReport) -> Iterator[Content]:
     refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
     where = "line" if found.format in _OF_LINES else "row"
-    for row in refused[:_REFUSED]:
+    for row in refused[:_MAX_REJECTED]:
         at = f"{where} {row.line}, {row.field or 'whole'}"
         yield Content.styled(printable(f"! {at}: {plain(row.message)}"), "$text-warning")
-    if len(refused) > _REFUSED:
-        yield Content.styled(f"! and {len(refused) - _REFUSED:,} more", "$text-warning")
+    if len(refused) > _MAX_REJECTED:
+        yield Content.styled(f"! and {len(refused) - _MAX_REJECTED:,} more", "$text-warning")
     for column in found.verdict_columns or []:
         yield Content(printable(f"verdicts of {column.verifier}: {column.counted}"))
     if found.broken:

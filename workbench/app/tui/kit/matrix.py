@@ -186,7 +186,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 Align = Literal["left", "right"]
-CLIP: Final = 500
+MAX_CELL: Final = 500
 """Maximum characters of a cell; longer cells are cut before they are measured."""
 _LINE_END = re.compile("\r\n|[\n\u2028\u2029]")
 _SHAPING = re.compile("[\u200c\u200d\ufe00-\ufe0f]")  # joiners and variation selectors
@@ -212,9 +212,9 @@ def fit(text: str, width: int, align: Align = "left") -> str:
     """Cut the text with ``…`` or pad it to exactly `width` cells."""
     if width <= 0:
         return ""
-    shown = printable(text[:CLIP])
+    shown = printable(text[:MAX_CELL])
     size = cell_len(shown)
-    if size > width or len(text) > CLIP:
+    if size > width or len(text) > MAX_CELL:
         return set_cell_size(set_cell_size(shown, min(size, width - 1)) + "…", width)
     padding = " " * (width - size)
     return padding + shown if align == "right" else shown + padding
@@ -235,7 +235,7 @@ def fit_cell(text: str, width: int, align: Align = "left") -> str:
 _HEADER = 2  # lines: titles, and what stands below them
 _GAP = 1  # before each column
 _NAMES: Final = (14, 0.3)  # cells, and share of the width, that names may always take
-_LONGEST: Final = 40  # cells of names: further away, figures would be hard to follow
+_MAX_NAME: Final = 40  # cells of names: further away, figures would be hard to follow
 _STRENGTH: Final = 0.5  # of the deepest tint
 _GLYPH: Final = 0.65  # of a glyph, on the way from the ground to the text
 
@@ -362,7 +362,7 @@ class Matrix(CellGrid):
         width = self.scrollable_size.width
         wanted = max((cell_len(row.mark + printable(row.name) + row.after) for row in self.rows), default=0) + 1
         granted = max(_NAMES[0], int(width * _NAMES[1]), width - sum(self._widths) - 1)
-        return max(0, min(max(wanted, cell_len(self._corner) + 1), granted, width, _LONGEST))
+        return max(0, min(max(wanted, cell_len(self._corner) + 1), granted, width, _MAX_NAME))
 
     def columns_in_sight(self) -> list[int]:
         room = self.scrollable_size.width - self._name_width - 1

@@ -86,7 +86,7 @@ DEFAULT: Final = ""
 """The value of an option that is not set."""
 
 
-_LONGEST = 10_000
+_MAX_VALUE = 10_000
 """Maximum characters of an option's value."""
 
 
@@ -207,7 +207,7 @@ class OptionField(Vertical):
                 placeholder="not set",
                 compact=True,
                 select_on_focus=False,
-                max_length=_LONGEST,
+                max_length=_MAX_VALUE,
                 suggester=suggester,
             )
         if choices and value:

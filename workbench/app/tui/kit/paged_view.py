@@ -100,7 +100,7 @@ class PagedView(ScrollView):
         self.post_message(messages.ViewReady(worker, cache, sought, index))
 
     def _read_pages(self, cache: PageCache) -> None:
-        while (number := cache.next_wish()) is not None:
+        while (number := cache.next_request()) is not None:
             self.post_message(messages.PageReady(cache, cache.read(number)))
 
     def _fetch_wishes(self) -> None:

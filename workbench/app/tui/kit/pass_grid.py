@@ -22,11 +22,11 @@ FORGEABLE: Final = "~"
 _ROUNDS: Final = "0123456789+"
 """A round in one cell."""
 
-_ROOMY: Final = 2  # cells a test, where all tests have room for them
+_WIDE_CELLS: Final = 2  # cells a test, where all tests have room for them
 _EDGE: Final = " "
-_NAMES: Final = 0.5  # share of the width that what stands at the left takes at most
-_LEAST: Final = 8  # cells of a name that are enough, where all tests come into sight for it
-_SHORTEST: Final = 4
+_NAMES_SHARE: Final = 0.5  # share of the width that what stands at the left takes at most
+_MIN_NAME: Final = 8  # cells of a name that are enough, where all tests come into sight for it
+_MIN_SHORT_NAME: Final = 4
 
 
 class PassHead(NamedTuple):
@@ -166,8 +166,8 @@ class PassGrid(CellGrid):
         wanted, *rest = self._widths
         width, taken = self.scrollable_size.width, sum(rest) + len(self._widths) + 1
         left = width - taken - len(self.tests) - len(_EDGE)
-        most = left if left >= _LEAST else int(width * _NAMES) - taken
-        return [max(min(wanted, most), _SHORTEST), *rest]
+        most = left if left >= _MIN_NAME else int(width * _NAMES_SHARE) - taken
+        return [max(min(wanted, most), _MIN_SHORT_NAME), *rest]
 
     @property
     def _lead_width(self) -> int:
@@ -176,7 +176,7 @@ class PassGrid(CellGrid):
 
     @property
     def _pitch(self) -> int:
-        return _ROOMY if len(self.tests) * _ROOMY <= self._room else 1
+        return _WIDE_CELLS if len(self.tests) * _WIDE_CELLS <= self._room else 1
 
     @property
     def _room(self) -> int:

@@ -148,7 +148,7 @@ def solution_lines(solution: MatrixSolution) -> Iterator[Line]:
         Span(f" · {solution.model}" if solution.model else "", "dim"),
     )
     if solution.execution is not None:
-        yield (Span(kept_in(solution.execution), "dim"),)
+        yield (Span(isolation_text(solution.execution), "dim"),)
 
 
 def passed_words(outcomes: str) -> str:
@@ -167,7 +167,7 @@ def all_words(outcomes: str) -> str:
     )
 
 
-def kept_in(execution: Execution) -> str:
+def isolation_text(execution: Execution) -> str:
     """Return a solution's isolation, its forgeable passes, and the time limit per test."""
     forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
     return f"{execution.level}: {LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"

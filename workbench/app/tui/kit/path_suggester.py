@@ -24,7 +24,7 @@ def completed(text: str) -> str | None:
     return next(iter(completions(text)), None)
 
 
-def begun(text: str) -> list[str]:
+def possible_names(text: str) -> list[str]:
     """Return the completions of a name that doesn't exist itself."""
     return [] if os.path.exists(os.path.expanduser(text)) else completions(text)
 

@@ -24,7 +24,7 @@ from workbench.app.tui.kit.segments import restyle
 from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
 
-_AT_ONCE: Final = 40_000
+_MAX_UNTHREADED: Final = 40_000
 """Maximum characters wrapped without a thread; more would cause a noticeable pause."""
 
 _CONTEXT: Final = 2
@@ -313,6 +313,6 @@ def _is_long(document: RenderedText) -> bool:
     characters = 0
     for line in document.lines:
         characters += 1 + sum(len(span.text) for span in line.spans)
-        if characters > _AT_ONCE:
+        if characters > _MAX_UNTHREADED:
             return True
     return False

@@ -20,7 +20,7 @@ from workbench.tables.table import Column, Columns, column, text, word
 # -- What a run has asked of model servers, in words: calls, tokens, money, errors, warnings.
 
 
-_ERRORS_SHOWN = 4
+_MAX_ERRORS = 4
 
 
 def money(usage: RunUsage) -> str:
@@ -58,13 +58,13 @@ def usage_sentence(usage: RunUsage) -> Content:
 def estimate_text(expected: Estimate, *, in_batches: bool = False) -> str:
     if not expected.items:
         return "Every item already has its verdict: no calls will be made."
-    said, told = compact_count(expected.prompt_tokens), compact_count(expected.completion_tokens)
+    outcome_column, told = compact_count(expected.prompt_tokens), compact_count(expected.completion_tokens)
     cost = "unknown: a model has no price in workbench.toml" if expected.cost is None else dollars(expected.cost)
     return "\n".join(
         (
             f"items   {expected.items:,} to judge; {expected.stored:,} already have their verdict",
             f"calls   about {expected.calls:,}, less those whose replies are stored",
-            f"tokens  about {said} in, at most {told} out",
+            f"tokens  about {outcome_column} in, at most {told} out",
             f"money   {cost}" if expected.cost is None else f"money   at most about {cost}",
             *(["batch   answered within a day; sent calls are charged even if the run is cancelled"] * in_batches),
         )
@@ -84,9 +84,9 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
         "perhaps": f"{_amount(perhaps)} more, without a reply but possibly charged" if perhaps.calls else "",
         "to finish": f"about {_amount(left)}" if left is not None and left.calls else "",
     }
-    for name, said in facts.items():
-        if said:
-            yield _fact(name, said)
+    for name, outcome_column in facts.items():
+        if outcome_column:
+            yield _fact(name, outcome_column)
     for batch in costs.batches:
         how = (batch.status or "sent") + (f", since {minute(batch.sent_at)}" if batch.sent_at else "")
         yield _fact("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
@@ -113,7 +113,7 @@ def _flight(usage: RunUsage) -> str:
 
 def _troubles(usage: RunUsage) -> Content:
     errors = sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0]))
-    parts = [f"{count:,} {printable(code)}" for code, count in errors[:_ERRORS_SHOWN]]
+    parts = [f"{count:,} {printable(code)}" for code, count in errors[:_MAX_ERRORS]]
     left = len(errors) - len(parts)
     failed = f"failed attempts: {', '.join(parts)}" + (f" and {left} more" if left else "") if parts else ""
     more = f" (and {len(usage.warnings) - 1} more)" if len(usage.warnings) > 1 else ""
@@ -137,8 +137,10 @@ def columns(*, wide: bool) -> Columns[RunInfo]:
     def tone(run: RunInfo) -> Tone:
         return state_words(run)[1]
 
-    def said(word: str, mark: str, style: Tone) -> Column[RunInfo]:
-        return text(mark, lambda run: _said(run, word), by=lambda run: _said_by_now(run, word), room=5, tone=style)
+    def outcome_column(word: str, mark: str, style: Tone) -> Column[RunInfo]:
+        return text(
+            mark, lambda run: _outcome_text(run, word), by=lambda run: _outcome_count(run, word), room=5, tone=style
+        )
 
     return (
         word("verifier", lambda run: run.verifier, room=(9, 24), tone="bold"),
@@ -148,7 +150,7 @@ def columns(*, wide: bool) -> Columns[RunInfo]:
         text("done", lambda run: _done(run, wide), by=lambda run: run.done, room=17 if wide else 11),
         column("/s", lambda run: run.rate, lambda rate: NONE if rate is None else compact_count(round(rate)), room=5),
         column("ETA", lambda run: run.eta, lambda eta: NONE if eta is None else duration(eta), room=6),
-        *(said(word, mark, style) for word, (mark, style) in OUTCOME_MARKS.items() if word != "none"),
+        *(outcome_column(word, mark, style) for word, (mark, style) in OUTCOME_MARKS.items() if word != "none"),
         word("version", lambda run: run.version, room=(6, 24), tone="dim", there=wide),
     )
 
@@ -160,12 +162,12 @@ def _done(run: RunInfo, wide: bool) -> str:
     return f"{percent(share(run.done, run.items), 0)} % {done}" if wide else done
 
 
-def _said(run: RunInfo, word: str) -> str:
-    n = _said_by_now(run, word)
+def _outcome_text(run: RunInfo, word: str) -> str:
+    n = _outcome_count(run, word)
     return (NONE if run.writes else "…") if n is None else compact_count(n)
 
 
-def _said_by_now(run: RunInfo, word: str) -> int | None:
+def _outcome_count(run: RunInfo, word: str) -> int | None:
     return None if run.writes or run.verdicts is None else dict[str, int](run.verdicts.items()).get(word, 0)
 
 

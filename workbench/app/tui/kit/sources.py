@@ -112,8 +112,8 @@ class PagedSource(Generic[Row]):
 
 PAGE: Final = 128
 """Rows in a page."""
-_PAGES = 64
-_WISHES = 8
+_MAX_PAGES = 64
+_MAX_REQUESTS = 8
 
 
 class Page(NamedTuple):
@@ -127,7 +127,7 @@ class Page(NamedTuple):
 class PageCache:
     """Pages of one source under one order.
 
-    Everything here belongs to the user interface's thread except `next_wish` and `read`, which the
+    Everything here belongs to the user interface's thread except `next_request` and `read`, which the
     fetching thread calls. Without ids the rows come in the source's natural order.
 
     Attributes:
@@ -144,7 +144,7 @@ class PageCache:
         self._failed: set[int] = set()
         self._reading: set[int] = set()
         self._epoch = 0
-        self._wishes: deque[int] = deque(maxlen=_WISHES)
+        self._wishes: deque[int] = deque(maxlen=_MAX_REQUESTS)
         self._fetching = False
         self._lock = Lock()
 
@@ -157,7 +157,7 @@ class PageCache:
         number, offset = divmod(index, PAGE)
         page = self._pages.get(number)
         if page is None or number in self._stale:
-            self._wish(number, urgent=True)
+            self._request_page(number, urgent=True)
         if page is None:
             return None
         self._pages.move_to_end(number)
@@ -170,7 +170,7 @@ class PageCache:
     def prefetch(self, index: int) -> None:
         for near in (index - PAGE // 2, index + PAGE // 2):
             if 0 <= near < self.count and near // PAGE not in self._pages:
-                self._wish(near // PAGE, urgent=False)
+                self._request_page(near // PAGE, urgent=False)
 
     def id_at(self, index: int) -> int | None:
         if self.ids is not None:
@@ -200,7 +200,7 @@ class PageCache:
             self._stale.discard(page.number)
         if self.ids is None:
             self.count = max(self.count, page.number * PAGE + len(page.rows))
-        while len(self._pages) > _PAGES:
+        while len(self._pages) > _MAX_PAGES:
             gone, _ = self._pages.popitem(last=False)
             self._stale.discard(gone)
 
@@ -230,7 +230,7 @@ class PageCache:
             self._fetching = True
             return True
 
-    def next_wish(self) -> int | None:
+    def next_request(self) -> int | None:
         """Return the newest requested page; None ends the fetching thread."""
         with self._lock:
             if self._wishes:
@@ -253,7 +253,7 @@ class PageCache:
         with self._lock:
             self._wishes.clear()
 
-    def _wish(self, number: int, *, urgent: bool) -> None:
+    def _request_page(self, number: int, *, urgent: bool) -> None:
         if number in self._failed or number in self._reading:
             return
         with self._lock:
@@ -263,5 +263,5 @@ class PageCache:
                 self._wishes.remove(number)
             if urgent:
                 self._wishes.append(number)
-            elif len(self._wishes) < _WISHES:
+            elif len(self._wishes) < _MAX_REQUESTS:
                 self._wishes.appendleft(number)

@@ -33,17 +33,17 @@ from workbench.measuring.reviewing.triage import KEYED, paragraph, triage_table
 from workbench.tables.table_text import plain_table
 
 _BAR = "  ┃ "
-_NAME = 11
+_NAME_CELLS = 11
 """Cells before a line."""
-_TALL = 32
+_TALL_CARD = 32
 """Card height from which more of the texts and the meaning of each cause are shown."""
-_CAUSE = 40
+_CAUSE_CELLS = 40
 """Cells of a cause with its digit, count and meaning."""
-_LEAD = 22
+_SHORT_CAUSE_CELLS = 22
 """Cells of a cause and its count on a line of its own."""
-_END = 3
+_END_LINES = 3
 """Lines shown of the end of a reference without a recognised answer."""
-_ALIKE = 4
+_MAX_SIMILAR = 4
 """Maximum number of similar cases that are listed when picked."""
 
 
@@ -64,7 +64,7 @@ class CardState(NamedTuple):
 
 def card(case: TriageCase, state: CardState, width: int, height: int) -> Content:
     """Return the card, laid out for this many cells and lines."""
-    tall = height >= _TALL
+    tall = height >= _TALL_CARD
     places = case.differences.places
     question = _question(case, width)
     if case.is_code:
@@ -103,7 +103,7 @@ def _named(name: str, found: str) -> Content:
 
 
 def _line(name: str, said: Content) -> Content:
-    return Content.assemble((f" {name:<{_NAME - 1}}", "bold"), said)
+    return Content.assemble((f" {name:<{_NAME_CELLS - 1}}", "bold"), said)
 
 
 def _question(case: TriageCase, width: int) -> list[str]:
@@ -137,7 +137,7 @@ def _program(text: str, width: int) -> Iterator[Content]:
 
 def _end(case: TriageCase, width: int) -> Iterator[Content]:
     shown = printable(" ".join(case.reference_end.split())) or "–"
-    pieces = list(wrap_line(shown, width - cell_len(_BAR) - 1))[-_END:]
+    pieces = list(wrap_line(shown, width - cell_len(_BAR) - 1))[-_END_LINES:]
     return (Content.assemble((_BAR, "bold"), (shown[start:end], "$text-muted")) for start, end in pieces)
 
 
@@ -190,10 +190,10 @@ def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
     said = f"{many:,} cases: {case.differences.words}. A cause is given to all {many:,}; space lets go."
     yield Content.styled(fit(f" ● {said}", width), "bold $text-accent")
     half = (width - 8) // 2
-    for one in state.alike[:_ALIKE]:
+    for one in state.alike[:_MAX_SIMILAR]:
         yield Content(f"   {fit(one.reference, half)} │ {fit(one.answer, half)}")
-    if many > _ALIKE:
-        yield Content.styled(f"   … and {many - _ALIKE:,} more", "$text-muted")
+    if many > _MAX_SIMILAR:
+        yield Content.styled(f"   … and {many - _MAX_SIMILAR:,} more", "$text-muted")
 
 
 def _strip(case: TriageCase) -> Content:
@@ -211,7 +211,7 @@ def _mark(word: str) -> Content:
 
 
 def _read(case: TriageCase, width: int) -> Iterator[Content]:
-    room = width - _NAME
+    room = width - _NAME_CELLS
     said = title(case.reason) if case.reason else "it gives no reason"
     yield _line("why", Content(fit(f"{case.erring[0].verifier}: {said}", room)))
     if case.read is not None:
@@ -224,19 +224,19 @@ def _read(case: TriageCase, width: int) -> Iterator[Content]:
 
 def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
     before, answer, after = (printable(" ".join(part.split())) for part in (case.before, case.answer, case.after))
-    room = most * (width - _NAME - 4)
+    room = most * (width - _NAME_CELLS - 4)
     answer = answer if len(answer) <= room // 2 else f"{answer[: room // 2]}…"
     begins = max(len(before) - max(room - len(answer) - len(after[:40]), 0), 0)
     before = f"… {before[begins:].partition(' ')[2]}" if begins else before
     whole = f"{before} [{answer}] {after}".strip() if case.answer else before
-    for number, (start, end) in enumerate(islice(wrap_line(whole, width - _NAME - 1), most)):
+    for number, (start, end) in enumerate(islice(wrap_line(whole, width - _NAME_CELLS - 1), most)):
         yield _line("" if number else "is in", Content.styled(whole[start:end], "$text-muted"))
 
 
 def _decided(case: TriageCase, width: int) -> Iterator[Content]:
     if case.reviews:
         decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in case.reviews)
-        yield _line("decided", Content(fit(decided, width - _NAME)))
+        yield _line("decided", Content(fit(decided, width - _NAME_CELLS)))
 
 
 # -- The causes, each with its digit and how often it was given.
@@ -260,7 +260,7 @@ def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str
     means = {cause.name: meanings[cause.category] for cause in KEYED}
     means["another cause"] = "Another kind, or a custom one." if told else meanings["other"]
     given = [*(counts[cause] for cause in KEYED), others]
-    across = 1 if told else max(width // _CAUSE, 1)
+    across = 1 if told else max(width // _CAUSE_CELLS, 1)
     cells = [
         _cause(str(number % 10), name, meaning, n, width // across)
         for number, ((name, meaning), n) in enumerate(zip(means.items(), given, strict=True), 1)
@@ -270,7 +270,7 @@ def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str
 
 def _cause(key: str, name: str, meaning: str, n: int, width: int) -> Content:
     times = f" {n:,}" if n else ""
-    apart = " " * max(_LEAD - cell_len(f"{name}{times}"), 0) if width > _CAUSE else ": "
+    apart = " " * max(_SHORT_CAUSE_CELLS - cell_len(f"{name}{times}"), 0) if width > _CAUSE_CELLS else ": "
     room = width - cell_len(f" {key} {name}{times}{apart} ")
     return Content.assemble(
         (f" {key} ", "bold $text-accent"), name, (times, "bold"), apart, (fit(meaning, room), "$text-muted"), " "
@@ -286,7 +286,7 @@ def other_cause(cause: Cause, n: int) -> str:
 # -- What it has come to.
 
 
-_SHOWN_ELSEWHERE: Final = 3
+_MAX_ELSEWHERE: Final = 3
 """Maximum number of verifiers with open cases that are named."""
 
 
@@ -296,12 +296,8 @@ def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) 
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
     done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: d goes on."
     if not tally.left and elsewhere:
-        named = ", ".join(f"{one.verifier} {one.left:,} of {one.wrong:,}" for one in elsewhere[:_SHOWN_ELSEWHERE])
-        more = (
-            f" and {counted(len(elsewhere) - _SHOWN_ELSEWHERE, 'verifier')} more"
-            if elsewhere[_SHOWN_ELSEWHERE:]
-            else ""
-        )
+        named = ", ".join(f"{one.verifier} {one.left:,} of {one.wrong:,}" for one in elsewhere[:_MAX_ELSEWHERE])
+        more = f" and {counted(len(elsewhere) - _MAX_ELSEWHERE, 'verifier')} more" if elsewhere[_MAX_ELSEWHERE:] else ""
         there = f"Open on all items: {named}{more}. n goes to {elsewhere[0].verifier}."
         parts.append(Content.styled(printable(there), "bold"))
     parts.append(Content.styled(f"{done} e saves or copies this; z takes the last cause back.", "$text-muted"))

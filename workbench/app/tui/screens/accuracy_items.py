@@ -29,7 +29,7 @@ _WORDS: Final[dict[Which, str]] = {
     "right": "counted as right",
 }
 
-_REASONS = 4
+_MAX_REASONS = 4
 """Maximum number of reasons that are named."""
 
 
@@ -119,8 +119,10 @@ class AccuracyItemsScreen(TableScreen):
 
     def _reasons(self, items: JudgedItems, which: Which) -> str:
         found = items.reasons(which)
-        named = [f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_REASONS]]
-        more = f" · {len(found) - _REASONS} more" if len(found) > _REASONS else ""
+        named = [
+            f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_MAX_REASONS]
+        ]
+        more = f" · {len(found) - _MAX_REASONS} more" if len(found) > _MAX_REASONS else ""
         return " · ".join(named) + more or "–"
 
     def action_next_kind(self, step: int) -> None:

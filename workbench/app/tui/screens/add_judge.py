@@ -295,7 +295,7 @@ class AddJudgeScreen(ServerTestScreen):
     def values(self) -> dict[str, str]:
         return {name: value for section in self._sections for name, value in section.values().items()}
 
-    def _given(self) -> dict[str, str]:
+    def _filled_in(self) -> dict[str, str]:
         values = self.values()
         options = {option.name: option for section in self._sections for option in section.section.options}
         return {name: value for name, value in values.items() if options[name].is_used(values)}
@@ -337,7 +337,7 @@ class AddJudgeScreen(ServerTestScreen):
 
     def action_preview(self) -> None:
         if (kind := self.chosen_kind) is not None:
-            look = partial(self._preview, kind, self._given(), self.workbench.names_worked_under)
+            look = partial(self._preview, kind, self._filled_in(), self.workbench.names_worked_under)
             self.in_background(partial(look, None), partial(self._show_preview, look), group="judge")
 
     def _preview(
@@ -353,11 +353,11 @@ class AddJudgeScreen(ServerTestScreen):
 
     def action_test(self) -> None:
         if (kind := self.chosen_kind) is not None:
-            self.ask_server(kind, self._given())
+            self.ask_server(kind, self._filled_in())
 
     def action_save(self) -> None:
         if (kind := self.chosen_kind) is not None:
-            work = partial(configuring.save, self.project, self.typed_name, kind, self._given())
+            work = partial(configuring.save, self.project, self.typed_name, kind, self._filled_in())
             self.in_background(work, self._saved, group="judge")
 
     def _saved(self, path: Path) -> None:

@@ -229,7 +229,7 @@ class AdjudicateScreen(JudgingScreen):
         self.panel.show(opened.conflict)
         self.card.show(opened.texts)
         self._stopwatch.start()
-        self.comes(self.card)
+        self.mark_shown(self.card)
 
     def _say_empty(self, text: str) -> None:
         self.query_one("#adjudicate-empty", Static).update(Content(text))
@@ -318,7 +318,7 @@ class AdjudicateScreen(JudgingScreen):
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
-        if self.say_kept():
+        if self.is_kept_unsaved():
             self._current, self._said = None, f"kept, not saved: {_value(ruling)}"
         elif conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)
@@ -340,7 +340,7 @@ class AdjudicateScreen(JudgingScreen):
         self._saved = ruling
         self.store(lambda: (self._next(), self._settled_so_far()), self._show_after, f"saved ✓ {_value(ruling)}")
         if answer == "case":
-            self.ask_line(_CASE, None, self._case_said)
+            self.ask_line(_CASE, None, self._add_case)
 
     def _settled_so_far(self) -> int:
         return 0 if self._session is None else self._session.settled()
@@ -442,9 +442,9 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_case(self) -> None:
         if self.is_free() and self._current is not None:
-            self.ask_line(_CASE, None, self._case_said)
+            self.ask_line(_CASE, None, self._add_case)
 
-    def _case_said(self, said: str | None) -> None:
+    def _add_case(self, said: str | None) -> None:
         if said:
             add = partial(guidelines.add_case, self.project, said, by=self._person)
             self.in_background(add, self._case_added, group="adjudicate-case")

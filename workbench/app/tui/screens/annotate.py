@@ -170,7 +170,7 @@ class AnnotateScreen(ItemFlow):
         self._current = texts._replace(item=_answered(texts.item, answer))
         said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
         self._said = said + _instead_of(texts.item, answer)
-        if self.say_kept():
+        if self.is_kept_unsaved():
             self._said = f"kept, not saved: {answer.verdict or answer.subtype or ''}"
         if self._queued is not None:
             queued, self._queued = self._queued, None
@@ -178,7 +178,7 @@ class AnnotateScreen(ItemFlow):
         elif self._auto and not stay and not self._is_asking and self._complete(self._current):
             self._advance()
         elif self._puts_off:
-            self._put_off()
+            self._postpone_type()
 
     def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
         if answer.verdict is not None and item.verdict is None and self._progress is not None:
@@ -275,13 +275,13 @@ class AnnotateScreen(ItemFlow):
             return
         self._typed = None if subtype is None else completion
         if subtype in (None, self._current.item.subtype):
-            self._put_off()
+            self._postpone_type()
         elif self._busy:
             self._queue(Answer(subtype=subtype))
         else:
             self._submit(Answer(subtype=subtype))
 
-    def _put_off(self) -> None:
+    def _postpone_type(self) -> None:
         """Continue with the current type: a key pressed after it would be for the next item.
 
         One that is wanted is asked for at the end.
@@ -365,9 +365,9 @@ class AnnotateScreen(ItemFlow):
         if self._current.item.flagged and self._current.item.answer is None:
             self._flagged(self._current, on=False)
         else:
-            self.ask_line(_ASK, self._current.item.completion, partial(self._asked, self._current))
+            self.ask_line(_ASK, self._current.item.completion, partial(self._send_flag, self._current))
 
-    def _asked(self, texts: CardTexts, asked: str | None) -> None:
+    def _send_flag(self, texts: CardTexts, asked: str | None) -> None:
         if asked is not None and self.is_free() and self._current is texts:
             self._flagged(texts, on=True, asked=asked)
 
@@ -386,7 +386,7 @@ class AnnotateScreen(ItemFlow):
             self.notify("The coordinator answered no flag of yours yet.", markup=False)
             return
         self.app.push_screen(AnswersBox(self._answers), self._to_answered)
-        work = partial(_hear, self._desk.session, self._answers)
+        work = partial(_mark_read, self._desk.session, self._answers)
         self.in_background(work, self._answered, group="annotate-heard", exclusive=False)
 
     def _to_answered(self, completion: int | None) -> None:
@@ -451,7 +451,7 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
     )
 
 
-def _hear(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:
+def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:
     for answer in answers:
         session.hear(answer)
     return session.answers()

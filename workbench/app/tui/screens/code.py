@@ -75,7 +75,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         self.runs = data
         before = self.asked.run
         run = next((one for one in data if _same(one, before)), None) or next(iter(data), None)
-        beside = _beside(run, data)
+        beside = _second_run(run, data)
         came, self._datasets = datasets != self._datasets, datasets
         if self._source is None or came or not _same(run, before) or not _same(beside, self.asked.beside):
             self.change(run=run, beside=beside)
@@ -156,7 +156,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def _count_run(self, place: str | None) -> None:
         if place is not None:
             run = self.runs[int(place)]
-            self.change(run=run, beside=_beside(run, self.runs))
+            self.change(run=run, beside=_second_run(run, self.runs))
 
     def cleared(self) -> bool:
         found = super().cleared()
@@ -206,7 +206,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         self.app.push_screen(CodeRoundsScreen(self.table.selected_id))
 
 
-def _beside(run: SuiteRun | None, runs: Sequence[SuiteRun]) -> SuiteRun | None:
+def _second_run(run: SuiteRun | None, runs: Sequence[SuiteRun]) -> SuiteRun | None:
     return None if run is None else next((one for one in runs if one.suite != run.suite), None)
 
 

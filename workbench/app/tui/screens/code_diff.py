@@ -57,7 +57,7 @@ CHANGE: Final = "change"
 
 SPLIT: Final = " │ "
 
-_LONG: Final = 12  # equal lines, from which only the ends of a stretch are shown
+_MIN_FOLDED: Final = 12  # equal lines, from which only the ends of a stretch are shown
 
 _CONTEXT: Final = 4  # lines of an end
 
@@ -238,7 +238,7 @@ def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool
     for block in _blocks(rows):
         if block[0].kind != "same":
             changes.append(len(lines))
-        elif not whole and len(block) > _LONG:
+        elif not whole and len(block) > _MIN_FOLDED:
             lines.extend(draw(block[:_CONTEXT], width, digits))
             lines.append((Span(f"⋯ {len(block) - 2 * _CONTEXT:,} equal lines", "dim"),))
             block = block[-_CONTEXT:]

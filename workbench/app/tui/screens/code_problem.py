@@ -51,7 +51,7 @@ class TestDecision(Struct, frozen=True):
     before: str = ""
 
     @property
-    def was_apart(self) -> bool:
+    def was_excluded(self) -> bool:
         return bool(self.before)
 
 
@@ -153,7 +153,7 @@ class CodeProblemScreen(LiveScreen):
 
     def read(self) -> tuple[tuple[object, ...], PassMatrix]:
         """Return the matrix; showing it counts as a look at gold and outcomes of its solutions."""
-        asked = self._asked
+        asked = self._request
         matrix = read_matrix(self.project, self.question, suite=self._suite, run=self._run)
         unseen = [one.id for one in matrix.solutions if one.id not in self._revealed]
         if unseen:
@@ -162,12 +162,12 @@ class CodeProblemScreen(LiveScreen):
         return asked, matrix
 
     @property
-    def _asked(self) -> tuple[object, ...]:
+    def _request(self) -> tuple[object, ...]:
         return self.question, self._suite, self._run
 
     def show(self, data: tuple[tuple[object, ...], PassMatrix]) -> None:
         asked, matrix = data
-        if asked == self._asked:
+        if asked == self._request:
             self.matrix = matrix
             self._lay_out()
 
@@ -275,12 +275,12 @@ class CodeProblemScreen(LiveScreen):
         )
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
             self.notify("Tests of one solution's own can't be set apart.", markup=False)
-        elif test.was_apart:
+        elif test.was_excluded:
             self._decide(test, None)
         else:
-            self.ask_line(_WHY_APART, test, partial(self._set_apart, test))
+            self.ask_line(_WHY_APART, test, partial(self._exclude_test, test))
 
-    def _set_apart(self, test: TestDecision, reason: str | None) -> None:
+    def _exclude_test(self, test: TestDecision, reason: str | None) -> None:
         if reason:
             self._decide(test, reason)
 
@@ -293,7 +293,7 @@ class CodeProblemScreen(LiveScreen):
             self.notify("No test was set apart here.", markup=False)
             return
         last = self._decided.pop()
-        self._store(last, last.before if last.was_apart else None)
+        self._store(last, last.before if last.was_excluded else None)
 
     def _store(self, test: TestDecision, reason: str | None) -> None:
         """Store the decision; a reason sets the test apart, None lets it count again."""

@@ -139,7 +139,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         parts = [RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 2, 3), strict=True)]
         self.query_one(TitleBar).say_parts(parts)
         words = [texts.passed_words(solution.outcomes), f"suite {self.matrix.suite}", f"gold {solution.gold}"]
-        kept = "" if solution.execution is None else texts.kept_in(solution.execution)
+        kept = "" if solution.execution is None else texts.isolation_text(solution.execution)
         about = f"{' · '.join(words)} · {found_by(self.matrix)}\n{kept}"
         self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
 

@@ -125,12 +125,12 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
     "": Cell(""),
     "better": Cell("▲ better", "success", value="better"),
     "worse": Cell("▼ worse", "error", value="worse"),
-    "not distinguishable": Cell("≈ alike", "dim", value="alike"),
+    "not told apart": Cell("≈ alike", "dim", value="alike"),
 }
 
 _STANDING = TableColumn("standing", "", 8, 8)
 
-_WORDS = 24
+_UNCUT_CELLS = 24
 """Maximum cells of a column of words that is never cut."""
 
 
@@ -214,7 +214,7 @@ class CombineScreen(FilterScreen, FigureScreen):
     def count(self, asked: CombinedQuery) -> None:
         self.asked = asked
         self._tell(_COUNTING)
-        self.while_asked(partial(read, self.project, asked), self._show, group=_READ)
+        self.count_in_thread(partial(read, self.project, asked), self._show, group=_READ)
 
     def _show(self, found: CombinedView) -> None:
         before, self.found = self.sheet, found
@@ -409,7 +409,7 @@ def _column(table: Table, place: int, title: str) -> TableColumn:
     width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in table.rows)))
     key = f"{place} {title}"
     if place < table.left:
-        return TableColumn(key, title, min(width, _WORDS), width)
+        return TableColumn(key, title, min(width, _UNCUT_CELLS), width)
     return TableColumn(key, title, width, width, "right")
 
 

@@ -135,7 +135,7 @@ class CompareScreen(TableScreen, FigureScreen):
     def count(self, asked: Pair) -> None:
         self.asked = asked
         self.say("reading …")
-        self.while_asked(partial(self._read, asked), self._show, group="compare")
+        self.count_in_thread(partial(self._read, asked), self._show, group="compare")
 
     def _read(self, pair: Pair) -> PairedComparison:
         return compared(

@@ -14,7 +14,7 @@ from textual.widgets import Button, Static
 
 from workbench.app.tui.keymap import Action, bindings
 
-_MANY_LINES = 10
+_MIN_SCROLLED_LINES = 10
 """Lines from which the text can take the focus for scrolling."""
 
 _ENTER = {"confirm-no": "No", "confirm-yes": "Yes"}
@@ -38,7 +38,7 @@ class ConfirmScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(id="confirm-box") as box:
             box.border_title = Content(self._title)
-            with VerticalScroll(can_focus=self._text.count("\n") >= _MANY_LINES):
+            with VerticalScroll(can_focus=self._text.count("\n") >= _MIN_SCROLLED_LINES):
                 yield Static(self._text, markup=False)
             with Horizontal():
                 yield Button(Content("esc  No"), id="confirm-no", compact=True)

@@ -255,7 +255,7 @@ class ConflictClassScreen(TableScreen):
 
     def _columns(self, opened: OpenClass) -> Columns[ClassRow]:
         def side(value: str) -> Column[ClassRow]:
-            return word(side_words(value).plain, lambda row: _said_by(row.sides, value), room=(10, 24))
+            return word(side_words(value).plain, lambda row: _annotators_of(row.sides, value), room=(10, 24))
 
         return (
             column("", lambda row: row.subject in self._selected, _box, words=True, room=1),
@@ -384,11 +384,11 @@ def _shown(answer: str) -> str:
     return render_math(answer) if "\\" in answer else answer
 
 
-def _said_by(sides: Iterable[Side], value: str) -> str:
-    return next((_said(side) for side in sides if side.value == value), "")
+def _annotators_of(sides: Iterable[Side], value: str) -> str:
+    return next((_side_text(side) for side in sides if side.value == value), "")
 
 
-def _said(side: Side) -> str:
+def _side_text(side: Side) -> str:
     parts = [f"{side.count}×" if side.count > 1 else "", "? unsure" if side.unsure else "", *side.notes]
     return " ".join(part for part in parts if part)
 
@@ -399,6 +399,6 @@ def _detail(row: ClassRow) -> Content:
         Content.assemble(("Completion ", "bold"), printable(_shown(row.answer)) or _NO_ANSWER),
     ]
     for side in row.sides:
-        lines.append(Content.assemble(side_words(side.value), "  ", printable(_said(side))))
+        lines.append(Content.assemble(side_words(side.value), "  ", printable(_side_text(side))))
     lines.append(Content.styled(printable(row.question), "$text-muted"))
     return Content("\n").join(lines)

@@ -154,7 +154,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.counts, self._must_count = {}, True
         self.asked = asked
         self.say("reading …")
-        self.while_asked(partial(read, self.project, asked), self._show, group=_READ)
+        self.count_in_thread(partial(read, self.project, asked), self._show, group=_READ)
 
     def _show(self, found: QueueListing) -> None:
         self.found = found

@@ -54,9 +54,9 @@ MEASURES: Final[dict[Measure, str]] = {
 }
 """Content of a matrix cell."""
 
-_MARKS = {"better": "▲", "worse": "▼", "not distinguishable": "≈"}
+_MARKS = {"better": "▲", "worse": "▼", "not told apart": "≈"}
 
-_NAME: Final = 9
+_NAME_CELLS: Final = 9
 
 _SELF: Final = "·"
 
@@ -84,7 +84,7 @@ class FamilySheet:
     def columns(self) -> list[MatrixColumn]:
         """Return columns with the rows' numbers, and below them as much of the name as fits."""
         return [
-            MatrixColumn(one.verifier, str(place), fit(one.verifier, _NAME).rstrip())
+            MatrixColumn(one.verifier, str(place), fit(one.verifier, _NAME_CELLS).rstrip())
             for place, one in enumerate(self.members, 1)
             if one in self._met
         ]
@@ -189,7 +189,7 @@ class FamilyScreen(FigureScreen):
     def count(self, asked: FamilyQuery) -> None:
         self.asked = asked
         self.say("reading …")
-        self.while_asked(partial(self._read, asked), self._show, group="family")
+        self.count_in_thread(partial(self._read, asked), self._show, group="family")
 
     def _read(self, asked: FamilyQuery) -> FamilySheet:
         found = family(
@@ -311,10 +311,10 @@ def legend(measure: Measure) -> Content:
 
 def together(sheet: FamilySheet) -> Content:
     """Return the indistinguishable verifiers, by number, and the two that err together least."""
-    return Content(f"{_apart(sheet.family)}\n{printable(best_pair(sheet.errors))}")
+    return Content(f"{_groups_text(sheet.family)}\n{printable(best_pair(sheet.errors))}")
 
 
-def _apart(family: FamilyReport) -> str:
+def _groups_text(family: FamilyReport) -> str:
     if family.against is not None:
         return f"all compared with {printable(family.against)}; Holm's p over {counted(len(family.family), 'pair')}"
     place = {one.verifier: str(number) for number, one in enumerate(family.members, 1)}

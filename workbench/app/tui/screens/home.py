@@ -20,7 +20,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
-from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, standing_text
+from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, verifier_lines
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -41,11 +41,11 @@ TALL = 34
 """Terminal lines from which more verifiers have a line."""
 
 _VERIFIERS = {False: 5, True: 12}
-_RUNS_SHOWN = 5
-_LEAST = 9
+_MAX_RUNS = 5
+_MIN_TASK_LINES = 9
 """Minimum lines reserved for open tasks."""
 _LATE = "late"
-_RESTS = 10
+_REST_FACTOR = 10
 """Pause after a measurement, as a multiple of its duration: following an active run costs a tenth of a core."""
 
 _HINTS = {
@@ -242,7 +242,7 @@ class HomeScreen(LiveScreen):
     def _rest(self) -> None:
         now = time.monotonic()
         self._measuring = False
-        self._measure_after = now + _RESTS * (now - self._measure_began)
+        self._measure_after = now + _REST_FACTOR * (now - self._measure_began)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _LATE and event.state in (WorkerState.ERROR, WorkerState.CANCELLED):
@@ -297,14 +297,14 @@ class HomeScreen(LiveScreen):
             return overview.datasets_panel(counts.datasets, width)
         if name == "people":
             return _people(counts, width)
-        shown = sorted(seen.facts.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_RUNS_SHOWN]
+        shown = sorted(seen.facts.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_MAX_RUNS]
         return overview.runs_panel(shown, width)
 
     def _fill_standing(self) -> None:
         panel = self.query_one("#home-standing Static", Static)
         width, most = panel.content_size.width or overview.NARROW, _VERIFIERS[self.size.height >= TALL]
         if self._late is not None and self._late.standing.verifiers:
-            panel.update(standing_text(self._late.standing, width, most))
+            panel.update(verifier_lines(self._late.standing, width, most))
         elif self._late is None or self._is_old:
             panel.update("being counted …")
         else:
@@ -331,7 +331,7 @@ class HomeScreen(LiveScreen):
     def _make_room(self) -> None:
         panels, briefing = self.query_one("#home-panels"), self.query_one("#home-briefing")
         beside = sum(panel.outer_size.height for panel in self.query("#home-standing"))
-        briefing.styles.max_height = max(panels.size.height - beside, _LEAST)
+        briefing.styles.max_height = max(panels.size.height - beside, _MIN_TASK_LINES)
 
     # -- where matters lead ------------------------------------------------------------------------
 

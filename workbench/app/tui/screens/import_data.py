@@ -24,7 +24,7 @@ from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.path_suggester import begun, several_begin
+from workbench.app.tui.kit.path_suggester import possible_names, several_begin
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.tui.wording import plain
@@ -97,7 +97,7 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
         }
 
 
-class _Given(NamedTuple):
+class _MovedColumn(NamedTuple):
     """A column that was moved from one field to another."""
 
     column: str
@@ -132,7 +132,7 @@ class ImportScreen(FormScreen):
         self.look: FirstLook | None = None
         self.report: ImportReport | None = None
         self._path: Path | None = None
-        self._gave: dict[str, _Given] = {}
+        self._gave: dict[str, _MovedColumn] = {}
         self._later: Timer | None = None
         self._progress: Timer | None = None
         self._bytes = 0
@@ -176,7 +176,7 @@ class ImportScreen(FormScreen):
         if not name:
             self.trouble(OptionError("There is no file yet.", option=_FILE, wrong="Name a file."))
         elif self.look is None or Path(name).expanduser() != self._path:
-            self.in_background(partial(begun, name), partial(self._named, name), group="import-name")
+            self.in_background(partial(possible_names, name), partial(self._named, name), group="import-name")
         else:
             self.focus_next()
 
@@ -258,7 +258,7 @@ class ImportScreen(FormScreen):
                 fields[name].value = fields[name].value or gave.column
         for name, field in fields.items():
             if field is not chosen and chosen.value and field.value == chosen.value:
-                self._gave[name] = _Given(chosen.value, chosen.option)
+                self._gave[name] = _MovedColumn(chosen.value, chosen.option)
                 field.value = ""
 
     def _withhold(self) -> None:

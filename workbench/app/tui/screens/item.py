@@ -236,7 +236,7 @@ class ItemScreen(Reviewing):
         if found.item.id != self.completion:
             return
         if self._shown is None or self._shown.item.id != found.item.id:
-            self.item_comes()
+            self.item_changed()
         self._shown = found
         self.refresh_bindings()
         self._tell(found.item)
@@ -283,20 +283,20 @@ class ItemScreen(Reviewing):
             reader.jump(FIRST)
 
     def _read_ahead(self, step: int) -> None:
-        beside = self._beside(step)
+        beside = self._neighbour_id(step)
         if beside is not None and (self._ahead is None or self._ahead.item.id != beside):
             self.in_background(self._reader_of(beside, revealing=False), self._keep, group="item-ahead")
 
     def _keep(self, found: ReadyItem) -> None:
         self._ahead = found
 
-    def _beside(self, step: int) -> int | None:
+    def _neighbour_id(self, step: int) -> int | None:
         if self._index is None or not 0 <= self._index + step < len(self._neighbours):
             return None
         return self._neighbours[self._index + step]
 
     def action_go(self, step: int) -> None:
-        beside = self._beside(step)
+        beside = self._neighbour_id(step)
         if beside is None:
             self.notify("This is the last item." if step > 0 else "This is the first item.", markup=False)
             return

@@ -70,7 +70,7 @@ class RunDetailScreen(LiveScreen):
         return self._info is not None and self._info.state in ACTIVE
 
 
-_COUNT_PAUSE = 4.0
+_COUNT_REST_FACTOR = 4.0
 """Pause after counting by word, as a multiple of its duration."""
 _AFTER_FAILURE_S = 5.0
 _NO_RUNS = "No verifier has been run yet. Start one: it runs in a separate process."
@@ -178,7 +178,7 @@ class RunsScreen(TableScreen, LiveScreen):
         now = time.monotonic()
         first = info.run not in self._counted
         self._counting = False
-        self._count_after = now if first else now + _COUNT_PAUSE * (now - self._count_began)
+        self._count_after = now if first else now + _COUNT_REST_FACTOR * (now - self._count_began)
         self._counted[info.run] = info
         self.fill()
         self._count_next()

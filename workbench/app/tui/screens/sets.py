@@ -24,7 +24,7 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.set_forms import KINDS, BuildForm, begun, build
+from workbench.app.tui.set_forms import KINDS, BuildForm, build, prefilled_form
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.wording import without_command
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
@@ -244,7 +244,7 @@ class SetsScreen(TableScreen, LiveScreen):
 
     def _build(self, kind: str, verifiers: tuple[str, ...]) -> None:
         judges = tuple(name for name in verifiers if name != BASELINE)
-        form = begun(kind, judges, self.sets, self.chosen)
+        form = prefilled_form(kind, judges, self.sets, self.chosen)
         self.app.push_screen(BuildSetScreen(form, self._built))
 
     def _built(self, report: SetReport) -> None:

@@ -116,7 +116,7 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
 
     def _list(self, text: str) -> None:
         words = text.casefold().split()
-        self.listed = [one for one in self._choices if all(word in _said(one) for word in words)]
+        self.listed = [one for one in self._choices if all(word in _search_text(one) for word in words)]
         menu = self.query_one(OptionList)
         menu.set_options(map(_option, self.listed))
         usable = (place for place, one in enumerate(self.listed) if one.kind.broken is None)
@@ -145,7 +145,7 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
             self.dismiss(self.listed[place])
 
 
-def _said(one: ChosenVerifier) -> str:
+def _search_text(one: ChosenVerifier) -> str:
     return f"{one.name} {one.kind.name} {one.kind.description}".casefold()
 
 
@@ -423,9 +423,9 @@ class TrialScreen(WorkbenchScreen):
 
 
 _NO_GOLD: Final = "none"
-_ROOM: Final = 74
+_LINE_CELLS: Final = 74
 """Width of a line in cells."""
-_READ: Final = 2000
+_MAX_TEXT: Final = 2000
 """Maximum characters of a text in a line."""
 
 
@@ -477,6 +477,6 @@ def _why(line: VerdictLine, reply: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_a_line(text: str, *, end: bool = False) -> str:
-    words = " ".join((text[-_READ:] if end else text[:_READ]).split())
-    shown = printable(f"…{words[-_ROOM + 12 :]}" if end and len(words) > _ROOM - 12 else words)
-    return fit(shown, _ROOM).rstrip()
+    words = " ".join((text[-_MAX_TEXT:] if end else text[:_MAX_TEXT]).split())
+    shown = printable(f"…{words[-_LINE_CELLS + 12 :]}" if end and len(words) > _LINE_CELLS - 12 else words)
+    return fit(shown, _LINE_CELLS).rstrip()

@@ -397,8 +397,8 @@ def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
     return (
         text("#", lambda number: _number(number, rollouts[number]), room=4, tone=chosen("bold", "dim")),
         word("steps", lambda number: _steps(rollouts[number]), room=(12, 14)),
-        column("f", lambda number: rollouts[number].f, _said, words=True, room=3),
-        column("h", lambda number: rollouts[number], _said_half, words=True, room=3),
+        column("f", lambda number: rollouts[number].f, _boolean_cell, words=True, room=3),
+        column("h", lambda number: rollouts[number], _half_cell, words=True, room=3),
         text("reward", lambda number: f"{rollouts[number].reward:g}", room=6),
         text("R", lambda number: f"{rollouts[number].weight:.1f}", room=(6, 7), tone=chosen("bold", "")),
         word("", lambda number: _remarks(rollouts[number]), room=(8, 22), tone=chosen("accent", "dim")),
@@ -422,12 +422,12 @@ def _steps(rollout: SearchRollout) -> str:
     return "".join(path) + (_SIMULATED + simulated if simulated else "")
 
 
-def _said(said: bool | None) -> Cell:
+def _boolean_cell(said: bool | None) -> Cell:
     return Cell(*_MARKS[said])
 
 
-def _said_half(rollout: SearchRollout) -> Cell:
-    return Cell(NONE, "dim") if rollout.h is None else _said(rollout.h)
+def _half_cell(rollout: SearchRollout) -> Cell:
+    return Cell(NONE, "dim") if rollout.h is None else _boolean_cell(rollout.h)
 
 
 def _search_facts(search: TreeSearch) -> Content:

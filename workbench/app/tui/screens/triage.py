@@ -31,15 +31,15 @@ from workbench.measuring.reviewing.triage import KEYED, UNKEYED
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.files import written
 
-_AHEAD = 12
+_READ_AHEAD = 12
 """Number of cases read ahead together."""
-_COMPARED = 400
+_MAX_COMPARED = 400
 """Number of open cases searched for similar ones."""
 _STORE, _LOOKS = "triage-store", "triage-looks"
 _OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what_if"))
 """Actions on the case on the screen."""
 _NEW = "new"
-_OWN = 8
+_MAX_CUSTOM = 8
 """Maximum number of custom causes that are offered again."""
 _WHY_ANEW = "Why label it again?"
 _NAME_IT = "Name of the cause"
@@ -148,7 +148,7 @@ class TriageScreen(InSight):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self.in_background(self._begin, self._begun, group="triage")
+        self.in_background(self._begin, self._show_scope, group="triage")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw)
@@ -164,13 +164,13 @@ class TriageScreen(InSight):
     def _cases_of(self, scope: TriageScope, items: Sequence[int]) -> dict[int, TriageCase | None]:
         return {item: triage.case(self.project, scope, item) for item in items}
 
-    def _begun(self, found: _Read) -> None:
+    def _show_scope(self, found: _Read) -> None:
         self.scope, self.tally, self._cases = found
         self._show_next()
 
     def _read_ahead(self) -> None:
-        unknown = (item for item in islice(self._open_items(), _COMPARED) if item not in self._cases)
-        self._read(tuple(islice(unknown, _AHEAD)), group="triage-ahead")
+        unknown = (item for item in islice(self._open_items(), _MAX_COMPARED) if item not in self._cases)
+        self._read(tuple(islice(unknown, _READ_AHEAD)), group="triage-ahead")
 
     def _read(self, items: Sequence[int], *, group: str) -> None:
         if items and (scope := self.scope) is not None:
@@ -226,7 +226,7 @@ class TriageScreen(InSight):
         self._place, self.picked, self.closing = place, False, False
         self.case = self._cases.get(item)
         if self.case is not None:
-            self.comes()
+            self.mark_shown()
             self._looked_at.add(item)
             self._record_looks()
             self._read_ahead()
@@ -318,7 +318,7 @@ class TriageScreen(InSight):
             )
 
     def _ask_other(self, cases: Sequence[TriageCase], own: Sequence[Cause]) -> None:
-        known = {str(place): cause for place, cause in enumerate((*UNKEYED, *own[:_OWN]))}
+        known = {str(place): cause for place, cause in enumerate((*UNKEYED, *own[:_MAX_CUSTOM]))}
         counts = Counter(mark.cause for mark in self.tally.marks) if self.tally is not None else Counter[Cause]()
         choices = [Choice(key, other_cause(cause, counts[cause])) for key, cause in known.items()]
         choices.append(Choice(_NEW, "a custom cause …"))

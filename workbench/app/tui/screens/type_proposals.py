@@ -77,7 +77,7 @@ class TypeProposalsScreen(TableScreen):
             for one in found
         ]
         self.set_class(not found, "empty")
-        self.put("said", _told_by(found))
+        self.put("said", _origin_text(found))
         self.fill()
 
     def fill(self) -> None:
@@ -127,7 +127,7 @@ class TypeProposalsScreen(TableScreen):
         self.workbench.action_go_back()
 
 
-def _told_by(found: list[ProposedType]) -> str:
+def _origin_text(found: list[ProposedType]) -> str:
     column = next((one.column for one in found if one.column is not None), None)
     if column is None:
         return "Derived from the form of the references, without a model; nothing is stored yet."

@@ -50,7 +50,9 @@ class ValidityScreen(TableScreen, FigureScreen):
     def count(self, asked: FigureQuery) -> None:
         self.asked = asked
         self.say("reading …")
-        self.while_asked(partial(validity, self.project, self.verifiers, gold=asked.gold), self._show, group="validity")
+        self.count_in_thread(
+            partial(validity, self.project, self.verifiers, gold=asked.gold), self._show, group="validity"
+        )
 
     def _show(self, report: ValidityReport) -> None:
         self.report = report

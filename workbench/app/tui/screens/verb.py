@@ -28,9 +28,9 @@ from workbench.app.verbs import Verb
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.core.text.figures import counted
-from workbench.tables.files import write_beside
+from workbench.tables.files import write_next_to
 
-_SHOWN: Final = 1_000_000
+_MAX_OUTPUT: Final = 1_000_000
 """Maximum shown characters of a verb's output; a file has all."""
 _RUN: Final = "verb"
 
@@ -80,9 +80,9 @@ class VerbOutputScreen(FindingScreen):
     def on_mount(self) -> None:
         self.reader.focus()
         text = self.text or "Done, without output."
-        lines = text[:_SHOWN].rstrip("\n").split("\n")
-        if len(text) > _SHOWN:
-            lines.append(f"… and {len(text) - _SHOWN:,} more characters: a file has them all.")
+        lines = text[:_MAX_OUTPUT].rstrip("\n").split("\n")
+        if len(text) > _MAX_OUTPUT:
+            lines.append(f"… and {len(text) - _MAX_OUTPUT:,} more characters: a file has them all.")
         lines += [f"Written: {path}" for path in self._written]
         shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         self.reader.show(RenderedText(tuple(shown), {}))
@@ -107,7 +107,7 @@ class VerbOutputScreen(FindingScreen):
         name = printable(self._title).lower().replace(" ", "-")
         has_lines = self.ran.is_for_tools and all(line[0] == "{" for line in self.ran.out.splitlines() if line)
         ending, text = (".jsonl", self.ran.out) if has_lines else (".txt", self.text)
-        work = partial(write_beside, self.project.path, name, ending, text)
+        work = partial(write_next_to, self.project.path, name, ending, text)
         self.in_background(work, self._saved, group="verb-output")
 
     def _saved(self, path: Path) -> None:
@@ -281,7 +281,7 @@ class VerbScreen(FormScreen):
             command = self.form.command(values)
             do = self.action_run if self._is_trial else None
             if not ran.is_for_tools:
-                ran = ran._replace(out=self.form.told(ran.out), err=self.form.told(ran.err))
+                ran = ran._replace(out=self.form.output_text(ran.out), err=self.form.output_text(ran.err))
             self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran, files, do))
 
     def _select_files(self) -> None:

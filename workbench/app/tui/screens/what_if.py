@@ -313,11 +313,11 @@ def _item_text(item: ItemDetail, verifier: str, found: WhatIf | None) -> Content
             f"reference: {printable(verdict.reference_final or NONE)}",
             f"answer:    {printable(verdict.candidate_final or NONE)}",
         ]
-    lines.append(printable(item.question[:_LONGEST]))
+    lines.append(printable(item.question[:_MAX_QUESTION]))
     return Content("\n").join(line if isinstance(line, Content) else Content(line) for line in lines)
 
 
-_LONGEST: Final = 600
+_MAX_QUESTION: Final = 600
 """Maximum characters of a shown question."""
 
 

@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from workbench.app.web.reward.processes import Beside
+from workbench.app.web.reward.processes import ServerProcess
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import FieldError
 from workbench.core.errors import UsageError, WorkbenchError
@@ -27,7 +27,7 @@ RETRY_S = 1
 """Seconds after which to retry a request that found no room."""
 _PLACE = re.compile(r"^(?P<wrong>.*) - at `\$\.?(?P<field>.*)`$", re.DOTALL)
 _NAMED = re.compile(r"field `([^`]*)`")
-_LONGEST = 1_000
+_MAX_ERROR = 1_000
 
 
 class RequestRefused(Exception):
@@ -46,7 +46,7 @@ class RequestRefused(Exception):
 
 
 def refusal(refused: RequestRefused) -> web.Response:
-    document = RewardRefusal(error=refused.error[:_LONGEST], field=refused.field and refused.field[:_LONGEST])
+    document = RewardRefusal(error=refused.error[:_MAX_ERROR], field=refused.field and refused.field[:_MAX_ERROR])
     headers = {"Retry-After": str(RETRY_S)} if refused.status in (429, 503) else {}
     if refused.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
@@ -81,7 +81,7 @@ def wrong_body(error: Exception) -> RequestRefused:
 LOG = logging.getLogger("workbench.reward")
 BODY_S = 30.0
 """Maximum seconds for a body to arrive, and for each of its parts."""
-SLOWEST = 1 << 16
+MIN_BYTES_PER_S = 1 << 16
 """Minimum bytes per second of a body after that time."""
 MOST_BODY = 128 << 20
 MOST_IN_FLIGHT = 256 << 20
@@ -121,7 +121,7 @@ class RewardGate:
         stopping: No more requests are accepted.
     """
 
-    def __init__(self, rules: RequestRules, beside: Beside | None = None) -> None:
+    def __init__(self, rules: RequestRules, beside: ServerProcess | None = None) -> None:
         self.rules = rules
         self.in_flight = 0
         self._beside = beside
@@ -180,7 +180,7 @@ class RewardGate:
         began = clock()
         try:
             while True:
-                ends = began + BODY_S + len(body) / SLOWEST
+                ends = began + BODY_S + len(body) / MIN_BYTES_PER_S
                 async with asyncio.timeout(min(BODY_S, ends - clock())):
                     part = await request.content.readany()
                 if not part:

@@ -20,7 +20,7 @@ from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import VerifierError, WorkbenchError
 from workbench.training.records import Readiness
 
-_SLOT: Final = 1 << 17
+_SLOT_BYTES: Final = 1 << 17
 _HEAD: Final = struct.Struct("<QI")
 _BYTES: Final = struct.Struct("<Q")
 _PAUSE_S: Final = 0.2
@@ -52,12 +52,12 @@ class Board:
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
-        self._shared = mmap.mmap(-1, processes * _SLOT)
+        self._shared = mmap.mmap(-1, processes * _SLOT_BYTES)
         self._in_flight = mmap.mmap(-1, processes * _BYTES.size)
 
     def put(self, process: int, told: ProcessState) -> None:
-        data, at = msgspec.msgpack.encode(told), process * _SLOT
-        if len(data) > _SLOT - _HEAD.size:
+        data, at = msgspec.msgpack.encode(told), process * _SLOT_BYTES
+        if len(data) > _SLOT_BYTES - _HEAD.size:
             data = msgspec.msgpack.encode(structs.replace(told, figures="", trouble=None))
         version, _ = _HEAD.unpack_from(self._shared, at)
         # Odd while it is written.
@@ -76,7 +76,7 @@ class Board:
         return sum(size for (size,) in _BYTES.iter_unpack(self._in_flight[:]))
 
     def _read(self, process: int) -> ProcessState | None:
-        at = process * _SLOT
+        at = process * _SLOT_BYTES
         for _ in range(1_000):
             version, size = _HEAD.unpack_from(self._shared, at)
             data = self._shared[at + _HEAD.size : at + _HEAD.size + size]
@@ -85,7 +85,7 @@ class Board:
         return None
 
 
-class Beside:
+class ServerProcess:
     """One process of several, which answers for all of them.
 
     Args:

@@ -23,7 +23,7 @@ from msgspec import UNSET, Raw, Struct, structs
 from workbench.app.web.listening import Connections, listen, without_traces
 from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefused, RequestRules, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
-from workbench.app.web.reward.processes import Beside, Board, Crowd, ProcessState, merged, state_of
+from workbench.app.web.reward.processes import Board, Crowd, ProcessState, ServerProcess, merged, state_of
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import subtype
 from workbench.core.errors import UsageError, WorkbenchError
@@ -77,9 +77,9 @@ class Served(Struct, frozen=True, kw_only=True):
     identity: str
     probe: ProbeSummary | None
     cluster: ClusterUse | None
-    beside: Beside | None = None
+    beside: ServerProcess | None = None
 
-    def told(self, gate: RewardGate) -> ProcessState:
+    def own_state(self, gate: RewardGate) -> ProcessState:
         state = "stopping" if gate.stopping else self.judge.state
         figures = self.metrics.text(
             waiting=self.judge.waiting,
@@ -90,8 +90,8 @@ class Served(Struct, frozen=True, kw_only=True):
         )
         return ProcessState(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
 
-    def told_by_all(self, gate: RewardGate) -> list[ProcessState]:
-        own = self.told(gate)
+    def all_states(self, gate: RewardGate) -> list[ProcessState]:
+        own = self.own_state(gate)
         return [own] if self.beside is None else self.beside.tell(own)
 
 
@@ -161,7 +161,7 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
     processes = 1 if served.beside is None else served.beside.processes
 
     async def health(_: web.Request) -> web.Response:
-        told = served.told_by_all(gate)
+        told = served.all_states(gate)
         state = state_of(told, processes)
         document = RewardHealth(
             live=True,
@@ -178,7 +178,7 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
         return _json(document, 200 if document.ready else 503)
 
     async def metrics(_: web.Request) -> web.Response:
-        text = merged([one.figures for one in served.told_by_all(gate)])
+        text = merged([one.figures for one in served.all_states(gate)])
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     application.router.add_get(HEALTH, health)
@@ -211,7 +211,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
             status = refused.status
             raise
         except asyncio.CancelledError:
-            status = _GONE
+            status = _CLIENT_GONE
             raise
         finally:
             served.metrics.requested(path, status)
@@ -219,7 +219,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
     return handler
 
 
-_GONE = 499
+_CLIENT_GONE = 499
 """The status counted for a request whose client has disconnected."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
@@ -357,7 +357,7 @@ class RewardServer:
         judge: AnyJudge,
         scale: Scale,
         rules: RequestRules,
-        beside: Beside | None = None,
+        beside: ServerProcess | None = None,
     ) -> None:
         self.address = rules.address
         self._gate = RewardGate(rules, beside)
@@ -399,7 +399,7 @@ class RewardServer:
         self._listening = await loop.create_server(connections, sock=listening)
 
     def tell(self) -> None:
-        self._served.told_by_all(self._gate)
+        self._served.all_states(self._gate)
 
     async def stop(self) -> None:
         """Accept nothing more, and answer what was accepted."""
@@ -422,7 +422,7 @@ async def serving(
     most_waiting: int | None,
     workers: int | None,
     timeout: float | None,
-    beside: Beside | None = None,
+    beside: ServerProcess | None = None,
 ) -> AsyncIterator[RewardServer]:
     """Run a server as long as the context; for the arguments and further errors see `judging`.
 
@@ -457,8 +457,8 @@ def serve(
 
     Args:
         on_ready: Called with the address once connections are accepted.
-        processes: Number of processes on one port; by default one per core, at most `_FEW`, if each can judge by
-            itself.
+        processes: Number of processes on one port; by default one per core, at most `_MAX_PROCESSES`, if
+            each can judge by itself.
 
     Raises:
         UsageError: The port is not available, or other machines could reach the server without a token.
@@ -469,12 +469,12 @@ def serve(
         )
 
     if processes is None:
-        processes = 1 if _is_alone(chosen) else min(os.cpu_count() or 1, _FEW)
+        processes = 1 if _is_alone(chosen) else min(os.cpu_count() or 1, _MAX_PROCESSES)
     if processes > 1:
-        _serve_beside(chosen, scale, rules, most_waiting, workers, timeout, on_ready, processes)
+        _serve_in_processes(chosen, scale, rules, most_waiting, workers, timeout, on_ready, processes)
         return
 
-    async def until_told() -> None:
+    async def until_signalled() -> None:
         ended = asyncio.Event()
         async with serving(chosen, scale, rules, most_waiting, workers, timeout) as server:
             _on_signals(ended)
@@ -484,11 +484,11 @@ def serve(
             await ended.wait()
 
     with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(until_told())
+        asyncio.run(until_signalled())
 
 
-_TELL_S = 0.25
-_FEW = 4
+_REPORT_S = 0.25
+_MAX_PROCESSES = 4
 """Default maximum of processes: each has as many workers as one alone."""
 
 
@@ -496,7 +496,7 @@ def _is_alone(chosen: RewardVerifier) -> bool:
     return chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
 
 
-def _serve_beside(
+def _serve_in_processes(
     chosen: RewardVerifier,
     scale: Scale,
     rules: RequestRules,
@@ -516,10 +516,10 @@ def _serve_beside(
         workers = max(1, (os.cpu_count() or 1) // processes)
 
     def run(address: Address, number: int, listens: Callable[[], None], life: int) -> None:
-        async def until_told() -> None:
+        async def until_signalled() -> None:
             ended = asyncio.Event()
             own = structs.replace(rules, address=address)
-            beside = Beside(board, number)
+            beside = ServerProcess(board, number)
             async with serving(chosen, scale, own, most_waiting, workers, timeout, beside) as server:
                 _on_signals(ended)
                 asyncio.get_running_loop().add_reader(life, ended.set)
@@ -528,11 +528,11 @@ def _serve_beside(
                 while not ended.is_set():
                     server.tell()
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(ended.wait(), _TELL_S)
+                        await asyncio.wait_for(ended.wait(), _REPORT_S)
                 asyncio.get_running_loop().remove_reader(life)
 
         with contextlib.suppress(asyncio.CancelledError):
-            asyncio.run(until_told())
+            asyncio.run(until_signalled())
 
     Crowd(rules.address, processes, run).serve(on_ready)
 
@@ -541,10 +541,10 @@ def _on_signals(ended: asyncio.Event) -> None:
     task = asyncio.current_task()
     assert task is not None
 
-    def told() -> None:
+    def end() -> None:
         if ended.is_set():
             task.cancel()
         ended.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told)
+        asyncio.get_running_loop().add_signal_handler(number, end)

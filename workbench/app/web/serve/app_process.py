@@ -27,8 +27,8 @@ _KEPT = {
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR"),
 }
 _READY = b"__GANGLION__\n"
-_LARGEST_PACKET = 16 << 20
-_TAIL = 2_000
+_MAX_PACKET = 16 << 20
+_LOG_TAIL = 2_000
 
 
 class Size(Struct, frozen=True):
@@ -91,7 +91,7 @@ class AppProcess:
             self.has_drawn = True
             while True:
                 kind, size = await stdout.readexactly(1), int.from_bytes(await stdout.readexactly(4), "big")
-                if size > _LARGEST_PACKET:
+                if size > _MAX_PACKET:
                     return
                 payload = await stdout.readexactly(size)
                 if kind == b"D":
@@ -151,22 +151,22 @@ class AppProcess:
     async def _keep_tail(self) -> None:
         stderr = self._process.stderr
         assert stderr is not None
-        while data := await stderr.read(_TAIL):
-            self._tail = (self._tail + data)[-_TAIL:]
+        while data := await stderr.read(_LOG_TAIL):
+            self._tail = (self._tail + data)[-_LOG_TAIL:]
 
 
 # -- The messages that textual-serve's page sends, taken apart and checked.
 
 
-LARGEST = 4 << 20
+MAX_MESSAGE = 4 << 20
 """Maximum bytes of a message: keys, or a text pasted into a note."""
-_MOST_KEYS = 64 << 10
+_MAX_KEYS = 64 << 10
 """Maximum characters of a message to the app: longer than any line."""
 _PASTE, _PASTED = "\x1b[200~", "\x1b[201~"
 """Terminal sequences before and after a pasted text."""
 _WIDTHS = range(20, 1_001)
 _HEIGHTS = range(5, 501)
-_LONGEST_PING = 64
+_MAX_PING = 64
 
 
 class KeysFrame(Struct, frozen=True):
@@ -210,7 +210,7 @@ def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
                 return Resized(_size(width, height))
             case ["focus" | "blur" as kind]:
                 return Focused(kind == "focus")
-            case ["ping", str(said)] if len(said) <= _LONGEST_PING:
+            case ["ping", str(said)] if len(said) <= _MAX_PING:
                 return Pinged(said)
     except RecursionError as error:
         raise ValueError("too deep") from error
@@ -218,9 +218,9 @@ def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
 
 
 def _cut(keys: str) -> str:
-    if len(keys) <= _MOST_KEYS:
+    if len(keys) <= _MAX_KEYS:
         return keys
-    kept = keys[:_MOST_KEYS]
+    kept = keys[:_MAX_KEYS]
     return kept + _PASTED if kept.rfind(_PASTE) > kept.rfind(_PASTED) else kept
 
 

@@ -171,7 +171,7 @@ IDLE_S = 30.0
 """Seconds a connection may be idle without a request."""
 MOST_CONNECTIONS = 500
 """Maximum connections: a process usually has about a thousand descriptors, and each app uses some."""
-SHARE = 16
+CONNECTIONS_PER_PERSON = 16
 """Connections guaranteed per person; a browser opens six, and one for each window."""
 _SHUTDOWN_S = 2.0
 
@@ -220,7 +220,7 @@ class AppServer:
             size = app_process.size_of(request.query)
         except ValueError:
             return web.Response(status=400, text="Give width and height.")
-        response = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=app_process.LARGEST, compress=False)
+        response = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=app_process.MAX_MESSAGE, compress=False)
         await response.prepare(request)
         await self._sessions.run(Connection(request, response, name, request[LOGIN]), size)
         return response
@@ -280,7 +280,7 @@ async def serving(
         watching = asyncio.create_task(server.watch())
         try:
             assert runner.server is not None
-            connections = Connections(runner.server, server.known, MOST_CONNECTIONS, share=SHARE)
+            connections = Connections(runner.server, server.known, MOST_CONNECTIONS, share=CONNECTIONS_PER_PERSON)
             taking = await asyncio.get_running_loop().create_server(connections, sock=listening)
             with contextlib.closing(taking):
                 yield address
@@ -306,7 +306,7 @@ def serve(
         UsageError: The port is not available.
     """
 
-    async def until_told() -> None:
+    async def until_signalled() -> None:
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -314,4 +314,4 @@ def serve(
             on_ready(found)
             await ended.wait()
 
-    asyncio.run(until_told())
+    asyncio.run(until_signalled())

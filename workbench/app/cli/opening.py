@@ -84,8 +84,8 @@ def _demo_text(database: str, report: AccuracyReport) -> str:
 
     name = shlex.quote(database)
     then = (
-        f"The reasons, by item:       workbench open {name}",
-        f"Every metric by subtype:    workbench accuracy {name} --by subtype",
+        f"The reasons, by item:      workbench open {name}",
+        f"Every metric by subtype:   workbench accuracy {name} --by subtype",
         "The same for your data:    workbench import p.db FILE, then workbench verify p.db",
     )
     shown = plain_table(structs.replace(overview(report), notes=()))

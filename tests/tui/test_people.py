@@ -208,7 +208,7 @@ async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
         dora.decide(conflict, Ruling(verdict="correct"))
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":j", "enter")
-        assert "Nobody has a conflict to settle" in text_of(app, "#adjudicate-empty")
+        assert "There is no conflict to resolve" in text_of(app, "#adjudicate-empty")
         await press(pilot, "P")
         assert any("has work here" in notice for notice in notices(app))
 

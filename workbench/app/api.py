@@ -68,7 +68,7 @@ class Project:
             texts: Question, reference and completion too.
 
         Raises:
-            UsageError: A condition is none, or names something unknown.
+            UsageError: A condition is invalid, or names something unknown.
         """
         found = _frame(querying.view(self._opened, "items", _selection(where))).set_index("item")
         found["gold"] = found["gold"].astype("boolean")
@@ -88,7 +88,7 @@ class Project:
             verifier: Only this one's; all that have a complete run by default.
 
         Raises:
-            UsageError: A condition is none, or names something unknown, or there is no such verifier.
+            UsageError: A condition is invalid, or names something unknown, or there is no such verifier.
         """
         from workbench.measuring.judged import judges_of
 
@@ -230,7 +230,7 @@ def open_project(path: Path | str) -> Project:
     """Open a database.
 
     Raises:
-        StoreError: There is none, or it can't be read.
+        StoreError: It doesn't exist, or can't be read.
     """
     return Project(projects.open_project(path))
 

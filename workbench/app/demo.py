@@ -43,8 +43,8 @@ def verify_sample(
     """Run every rule verifier over all items.
 
     Args:
-        said: Told of each run that has ended.
-        watch: Told a few times a second of the run at work.
+        said: Called with each finished run.
+        watch: Called a few times a second with the active run.
     """
     ended = []
     for verifier in VERIFIERS:

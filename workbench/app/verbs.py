@@ -181,7 +181,7 @@ class Verb(NamedTuple):
     """One verb.
 
     Attributes:
-        words: What it is called on the command line, such as ``("build", "balanced")``.
+        words: Its name on the command line, such as ``("build", "balanced")``.
         about: One line of help.
     """
 
@@ -211,7 +211,7 @@ class Verb(NamedTuple):
         """Return the words of a command line that begins with ``workbench``.
 
         Args:
-            words: What is said after the database.
+            words: The words after the database.
         """
         first = [database] if declared.takes_database else []
         if self.words[0] == "code":

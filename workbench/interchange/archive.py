@@ -156,7 +156,7 @@ def write_archive(
     """Write the whole database as of one moment; the file appears whole or not at all.
 
     Args:
-        checks: Include items that are checks and the answers to them; whoever has the archive can tell which they are.
+        checks: Include items that are checks and the answers to them; anyone with the archive can tell which they are.
         calls: Include the requests to model servers and their responses.
         force: Replace an existing file.
 

@@ -16,7 +16,7 @@ class CodeCounts(Struct, frozen=True, kw_only=True):
         tests: Tests of all their suites.
         references: Problems with a reference solution.
         entry_points: Problems that name the tested function.
-        candidates: Problems whose tests call ``candidate``, which nothing defines and which stands for the entry point.
+        candidates: Problems whose tests call ``candidate``, which is undefined and means the entry point.
     """
 
     problems: int = 0

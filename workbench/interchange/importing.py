@@ -110,7 +110,7 @@ def _usual(source: str | None, licence: str | None) -> dict[str, str]:
     said = {name: value for name, value in (("source", source), ("licence", licence)) if value is not None}
     for name, value in said.items():
         if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
-            raise UsageError(f"--{name}: {value[:_MAX_NAME]!r} is none.", "Use up to 200 printable characters.")
+            raise UsageError(f"--{name}: {value[:_MAX_NAME]!r} is not valid.", "Use up to 200 printable characters.")
     return said
 
 

@@ -149,7 +149,7 @@ class _RunMerge:
     ) -> None:
         row = stored_runs.get(connection, run)
         if row is None:
-            raise StoreError(f"Run {run} was deleted meanwhile.", "Merge again.")
+            raise StoreError(f"Run {run} has been deleted.", "Merge again.")
         require_idle(connection, self._project.path, row)
         mine = {one.id: self._place(connection, one) for one, _ in found}
         here = _verdicts_here(connection, run, [item for item in mine.values() if isinstance(item, int)])

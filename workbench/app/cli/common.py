@@ -61,7 +61,7 @@ def showing_progress() -> Iterator[None]:
 def one_line() -> Iterator[Callable[[str], None] | None]:
     """Yield a function that rewrites one terminal line, cleared at the end; None without a terminal.
 
-    The steps are not shown meanwhile.
+    The steps are hidden during that time.
     """
     _OWN_LINE.set()
     try:

@@ -60,7 +60,7 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
 
     workbench annotators DB resume ben
 
-    A paused annotator gets no items and is told that the coordinator would like to speak with them; their labels are
+    A paused annotator gets no items, and a message that the coordinator would like to speak with them; their labels are
     kept. Annotators are also paused automatically when they are too often wrong on checks. Annotators without labels
     can be removed, such as a misspelt name; their assigned items go to others.
     """
@@ -130,8 +130,8 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     """Open label slots on items; a slot belongs to whoever claims it.
 
     Every item is labelled by exactly --per-item different people, in a random order that is the same for all. Every
-    combination of people is assigned equally many items of each source; items assigned to somebody who does not come go
-    to the others in the end.
+    combination of people is assigned equally many items of each source; items assigned to an absent person go to the
+    others in the end.
 
     --limit N draws items at random, spread evenly over their questions, each equally likely: their labels are
     representative of all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to

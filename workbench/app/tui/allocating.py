@@ -35,8 +35,8 @@ class Garbage:
     def collect(self, alone: bool) -> bool:
         """Collect garbage, and freeze the surviving objects if modules have been imported since.
 
-        What is set aside while part of a cycle is never freed: nothing is while a screen that was left still lives,
-        as it does until its last timer has run out.
+        An object frozen as part of a cycle is never freed: nothing is frozen while a left screen is alive, which it is
+        until its last timer has run out.
 
         Args:
             alone: No screen is open but those that stay.

@@ -136,9 +136,9 @@ class WorkbenchApp(App[None]):
         self.animation_level = "none"
 
     def who(self, role: Role) -> str | None:
-        """Return the name under which somebody works in a role; None until the coordinator has chosen one.
+        """Return the name a person works under in a role; None until the coordinator has chosen one.
 
-        What was said is looked back at under the name that was chosen last.
+        Earlier labels are reviewed under the name that was chosen last.
         """
         if role == "own" and role not in self.working_as:
             return self.annotator or next(reversed(self.working_as.values()), None)

@@ -26,7 +26,7 @@ _QUESTIONS: Final[dict[Role, str]] = {
 }
 _BLIND: Final = "they open the project under their own name, or in a browser."
 _SIGHTED: Final[dict[Role, str]] = {
-    "annotator": "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and "
+    "annotator": "Gold and verdicts are a key away here: labels under these names are marked unblinded, and "
     f"agreement leaves it out. So that it counts, {_BLIND}",
     "adjudicator": "Gold and verdicts are a key away here: what is decided under these names is marked unblinded. "
     f"So that it is blind, {_BLIND}",
@@ -66,7 +66,7 @@ class PersonScreen(WorkbenchScreen):
 
     @abstractmethod
     def nobody(self) -> None:
-        """Show that nobody has work here."""
+        """Show that there is no work here for anyone."""
 
     def own_actions(self) -> tuple[Action, ...]:
         """Return the actions; only the coordinator can switch names."""
@@ -79,7 +79,7 @@ class PersonScreen(WorkbenchScreen):
         return super().check_action(action, parameters)
 
     def shown_name(self, name: str) -> str:
-        """Return a person's name for the first line of the screen; "" while nobody works there."""
+        """Return a person's name for the first line of the screen; "" before a name is chosen."""
         if not name or self.workbench.annotator is not None:
             return printable(name)
         return f"as {printable(name)}{', unblinded' if self.ROLE in _SIGHTED else ''}"

@@ -162,7 +162,7 @@ class Reviewing(InSight, Coordinating):
 
     Attributes:
         review_note: Waits for the next decision.
-        review_said: What was stored or taken back last.
+        review_said: The last stored or retracted decision.
     """
 
     def __init__(self) -> None:
@@ -199,7 +199,7 @@ class Reviewing(InSight, Coordinating):
 
     @abstractmethod
     def show_review(self) -> None:
-        """Show what stands decided, the note that waits, and what was stored last."""
+        """Show the decisions in force, the pending note, and the last message."""
 
     def item_changed(self) -> None:
         self.review_note = ""

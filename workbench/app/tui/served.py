@@ -19,8 +19,8 @@ class ServedDriver(WebDriver):
     """Textual's driver for a browser, which ends the process with its input.
 
     The end of input means that the tab was closed, the network is gone or the server has died. Keys that came before
-    have their effect. Then the process ends at once, so that items it had claimed stay the person's: whoever opens the
-    app again is at the same item.
+    have their effect. Then the process ends at once, so that reserved items stay the person's: when they open the app
+    again, they are at the same item.
     """
 
     def run_input_thread(self) -> None:

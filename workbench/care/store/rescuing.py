@@ -390,7 +390,7 @@ def is_database(path: Path) -> bool:
 
 
 def bring_back(copy: Path, source: Path) -> int:
-    """Check a copy of a backup, apply its own log, and migrate it; nobody else has it open.
+    """Check a copy of a backup, apply its own log, and migrate it; no other process has it open.
 
     Args:
         source: The file that was copied, for messages.

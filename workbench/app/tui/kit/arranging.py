@@ -32,7 +32,7 @@ def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | No
     """Return a cell's sort key: numbers before words, numbers within words by size, verdicts by severity; None sorts
     last.
 
-    Verdicts stand by how bad they are.
+    Verdicts are sorted by severity.
     """
     if isinstance(value, str):
         parts = ["", str(_OUTCOMES[value])] if value in _OUTCOMES else _NUMBER.split(value.casefold())

@@ -132,7 +132,7 @@ def readings(
 ) -> tuple[AnswerReading, AnswerReading]:
     """Return where a verifier found the final answers of reference and completion.
 
-    The workbench's own reading stands in where there is no verdict or it names no place; code has no final answer.
+    workbench's own extraction is used if there is no verdict or it gives no position; code has no final answer.
     """
     verdict = verdict_of(item, verifier)
     if is_code and (verdict is None or verdict.candidate_span is None):

@@ -19,7 +19,7 @@ _QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which 
 class OpinionPanel(VerticalScroll, can_focus=True):
     """The labels of one conflict: side by side if there is room, else one above the other.
 
-    The widgets know letters only: nothing in them tells who somebody is, or who was first.
+    The widgets know letters only: nothing in them reveals a person or an order.
     """
 
     DEFAULT_CSS = """

@@ -20,8 +20,8 @@ from workbench.core.progress import Listener, Stopped, heard_by
 class PagedView(ScrollView):
     """A scroll view that reads its source in threads; they communicate only by messages.
 
-    One thread counts, one reads the ids of all rows, and one fetches the pages wished for, the
-    newest wish first. A new source cancels what the older one still reads.
+    One thread counts, one reads the ids of all rows, and one fetches the requested pages, the newest request first. A
+    new source cancels what the older one still reads.
 
     Attributes:
         selected_id: The id that keeps the cursor when the view changes.

@@ -261,7 +261,7 @@ def progress(reviewed: int, total: int) -> str:
 
 
 def taking_part(names: Sequence[str], everybody: Sequence[str]) -> str:
-    """Return the participating verifiers; empty if nobody has chosen."""
+    """Return the participating verifiers; empty by default."""
     return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
 
 

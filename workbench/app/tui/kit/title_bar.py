@@ -36,8 +36,8 @@ class TitleBar(Static):
     The remark has room before the way here, of which the beginning goes first.
 
     Attributes:
-        title: What the screen is called.
-        remark: What is said beside it, as it is shown.
+        title: The screen's title.
+        remark: The remark next to it, as shown.
     """
 
     DEFAULT_CSS = """
@@ -74,8 +74,8 @@ class TitleBar(Static):
         """Replace the remark by as many pieces as there is room for.
 
         Args:
-            moment: What was said last, or nothing yet; it comes and goes behind the others, which stand still: they are
-                chosen as if it were always there, and what went of the way here comes back only at another width.
+            moment: The last message, or none yet; it appears after the others, which don't move: they are chosen as
+                if it were always shown, and a shortened path is restored only at another width.
         """
         self._parts, self._moment = parts, moment
         room = self.size.width - cell_len(self.title) - 4 if self.size.width else None
@@ -223,7 +223,7 @@ LONGEST: Final = 2_000
 class Line(Input):
     """An input that joins the lines of a pasted text, and cuts a text that is too long.
 
-    What it could be completed to stands there in italics, as nothing that was typed does.
+    A suggested completion is in italics, unlike typed text.
     """
 
     DEFAULT_CSS = "Line>.input--suggestion { text-style: italic; }"

@@ -1,7 +1,7 @@
 """A triage card as text: both final answers with differences marked, the verdicts, the sentence, the causes.
 
-What differs is marked by a line of signs below it, so that it is seen without colours too: ``^`` below what only this
-answer has, ``‸`` where the other one has more.
+Differences are marked by a line of signs below, readable without colours: ``^`` below text that only this answer has,
+``‸`` where the other one has more.
 """
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @property
     def chosen(self) -> tuple[str | None, str | None]:
-        """Return verifier and group under the cursor; the names stand for all items."""
+        """Return verifier and group under the cursor; the name column means all items."""
         matrix = self.query_one(Matrix)
         return matrix.row_key, matrix.column_key
 

@@ -103,15 +103,15 @@ ADJUDICATE_ACTIONS: tuple[Action, ...] = (
 NOTHING_LEFT = """\
 There is no conflict for {name} to resolve.
 
-Conflicts appear here by themselves when two people differ. Nobody resolves a conflict on an item they have labelled,
+Conflicts appear here by themselves when two people differ. No one resolves a conflict on an item they have labelled,
 and a batch that names an adjudicator leaves its conflicts to that person.
 
 z takes your last decision back, if you have made one.
 """
 
 NOBODY = """\
-Nobody has a conflict to settle. Conflicts come up when two people differ; whoever has not labelled the item may
-settle them, or whom the batch names. A coordinator adds people with
+There is no conflict to resolve. Conflicts arise when two people differ; anyone who has not labelled the item may
+resolve them, or the adjudicator that the batch names. A coordinator adds people with
 
   workbench annotators {database} add NAME
 

@@ -149,7 +149,7 @@ class AgreementScreen(LiveScreen):
 
     @property
     def chosen(self) -> tuple[AnnotatorQuality | None, AnnotatorQuality | None]:
-        """Return the people of the cell under the cursor; the name column stands for the first other person."""
+        """Return the people of the cell under the cursor; the name column means the first other person."""
         place = self.query_one(DataTable).cursor_coordinate
         if place.row >= len(self._people):
             return None, None

@@ -80,7 +80,7 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
     except StoreError as error:
         if error.cause not in ("space", "disk", "access"):
             raise
-    # SQLite opens a database only where it has room for files beside it.
+    # SQLite opens a database only if it has room for files next to it.
     with part_folder(target.with_name(f"{target.name}-read")) as part, looked_at(path, part) as database:
         return write_backup(database, target, force=force, discard=discard)
 
@@ -327,7 +327,7 @@ class _ArchiveReading:
             yield placed.row
 
 
-# -- A backup in the place of a database: checked first, and what stood there is kept.
+# -- Replacing a database by a backup: checked first, and the replaced file is kept.
 
 
 _CHUNK = 1 << 22

@@ -208,7 +208,7 @@ def _copy(path: Path) -> Path:
     while beside(path, f".before-repair-{number}").exists():
         number += 1
     place = beside(path, f".before-repair-{number}")
-    # Also one that nobody opens any more, as somebody has changed its triggers.
+    # Also one that can't be opened any more because its triggers were changed.
     with looked_at(path) as database:
         backup(database, place)
     return place

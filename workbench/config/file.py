@@ -16,7 +16,7 @@ from workbench.core.errors import UsageError
 from workbench.core.files import NotOwnFileError, TooLargeError, read_own, require_own, whole_file
 from workbench.core.inputs import require_input
 
-# -- TOML that somebody else may have written.
+# -- TOML from an untrusted source.
 
 
 MAX_KEY_PARTS = 50

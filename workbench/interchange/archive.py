@@ -235,7 +235,7 @@ def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dic
     return {what: number for what, number in found.items() if number}
 
 
-# -- Reading an archive, whoever made it: nothing in it names a path, and nothing is taken that its manifest doesn't
+# -- Reading an untrusted archive: nothing in it names a path, and nothing is accepted that its manifest doesn't
 # say.
 
 

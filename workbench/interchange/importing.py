@@ -370,7 +370,7 @@ def _skip(plan: FilePlan, progress: Progress | None) -> None:
         progress(plan.path.stat().st_size)
 
 
-# -- What a log's own graders said of its completions, stored as verdicts of imported verifiers.
+# -- Results of a log's own graders, stored as verdicts of imported verifiers.
 
 
 def store_grades(

@@ -38,7 +38,7 @@ def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -
     found = foreign.evolutions(theirs)
     if not found:
         return
-    # Whoever evolves tests here holds the same claim.
+    # A process that evolves tests here holds the same claim.
     with standing_in(project.database):
         for one in found:
             report.evolutions.append(_merge(project, theirs, one, report))

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from workbench.core.code import NotRun
 
-# -- Archives: what stands in one beside its rows.
+# -- Archives: their content besides rows.
 
 
 ColumnType = Literal["INTEGER", "REAL", "TEXT", "BLOB"]

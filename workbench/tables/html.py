@@ -207,7 +207,7 @@ def lines(data: str) -> Markup:
     return escape(inert_lines(limited(data)))
 
 
-# -- Plots as SVG, drawn with the page's own colours; no figure stands in a plot alone.
+# -- Plots as SVG, drawn with the page's own colours; every number is also outside the plot.
 
 
 _LETTER = 6.6

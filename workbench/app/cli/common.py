@@ -95,7 +95,7 @@ def _show(listener: Listener, over: threading.Event) -> None:
 
 
 def _put(text: str) -> None:
-    # Whoever has closed stderr is not told; the work goes on.
+    # If stderr is closed, continue silently.
     with suppress(OSError, ValueError):
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -262,7 +262,7 @@ class WorkbenchApp(App[None]):
                 if self.leaving:
                     return
                 self.call_from_thread(setattr, self, "indexed", share)
-                # Who labels or judges beside it has the processor for as long.
+                # Leave the processor to labelling and judging for as long.
                 time.sleep(min(_REST_S, time.monotonic() - began))
                 began = time.monotonic()
         except StoreError as error:
@@ -461,7 +461,7 @@ class WorkbenchApp(App[None]):
         if sure:
             self.leaving, self.goes_on = True, goes_on
             self.project.stop_reading()
-            # It stands in the terminal afterwards.
+            # It remains in the terminal afterwards.
             said = [self.project.kept.words() if self.project.kept.count else "", self.replays.words()]
             self.exit(message=Text("\n".join(filter(None, said))) if any(said) else None)
 

@@ -47,7 +47,7 @@ class LiveScreen(WorkbenchScreen):
         return False
 
     def on_mount(self) -> None:
-        # What is read beside the first frame would hold it up.
+        # A read during the first frame would delay it.
         self.call_after_refresh(self.read_again)
         self.set_interval(self.LOOK_S, self._look)
 

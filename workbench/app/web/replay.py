@@ -85,7 +85,7 @@ def _application(book: Book, name: str, models: Sequence[str]) -> web.Applicatio
         except ValueError as error:
             return _failure(400, f"The request is not JSON: {error}.")
         except ConnectionError:
-            # Nobody is there any more to read what is answered.
+            # The client has disconnected.
             return _failure(400, "The request is truncated.")
         if found is None:
             return _failure(NOT_RECORDED, f"No recorded reply fits this request: {book.size} are in {name}.")

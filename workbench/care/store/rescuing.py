@@ -21,7 +21,7 @@ from workbench.core.health import LostLabel, TableRescued
 from workbench.core.progress import step, stepping
 from workbench.interchange.store.archiving import PARTS, count
 
-# -- Rows that stand for lost ones, so that what refers to them is kept: labels first of all.
+# -- Placeholders for lost rows, so that rows that refer to them are kept: above all, labels.
 
 
 Known = Mapping[int, Mapping[str, Value]]
@@ -87,7 +87,7 @@ def insert_placeholders(connection: Connection, table: str, ids: Iterable[int], 
         row: dict[str, Value] = {name: _filled(value, number) for name, value in _STAND_INS[table].items()}
         row |= {**known.get(number, {}), "id": number}
         if row.get("question_id") == 0:
-            # Nobody knows what it answered: a question of its own.
+            # Its question is unknown: it gets a question of its own.
             row["question_id"] = beyond + number
         names = ", ".join(f'"{name}"' for name in row)
         marks = ", ".join("?" * len(row))
@@ -243,7 +243,7 @@ class Rescue:
                 if rowid in known:
                     known[rowid].update(zip(index.columns, values, strict=True))
         self._listed[table] = known
-        # Without an index that is whole nobody knows what there was; nor whether it or a table that reads well is hurt.
+        # Without an intact index the lost rows are unknown, and so is whether it or a readable table is damaged.
         is_unsure = not complete if is_hurt else bool(known)
         self._missing[table] = None if is_unsure else len(known)
         if table == "label_events":

@@ -209,7 +209,7 @@ class Salvage:
         asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
         try:
             for rowid, *values in self._read(asked, low, high):
-                # Out of its order stands what is of another table or place: it, or the one before it.
+                # A row out of order belongs to another table or place: it, or the one before it.
                 if not low <= rowid <= high or (held is not None and (rowid <= held.rowid) == (order == "ASC")):
                     return last, True
                 if held is not None:

@@ -47,7 +47,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, run_name, write_solutions
     from workbench.runs.generation import models_from
 
-    # A wrong word is told before anything is made ready.
+    # Report an invalid word before any preparation.
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
     cluster = cluster_at(options.programs.cluster)

@@ -231,7 +231,7 @@ def _cell(text: str | None, width: int, raw: bool) -> list[Span]:
     ]
 
 
-# -- One call to a model server as a text to read: what was asked, what was thought, what was said.
+# -- One call to a model server as a text: request, reasoning, reply.
 
 
 REPLY: Final = "reply"

@@ -82,7 +82,7 @@ class Footer(Widget, can_focus=False):
 
     def _read(self) -> None:
         if not self.is_attached:
-            return  # its screen has been left meanwhile
+            return  # its screen has been left
         by_action: dict[str, FooterKey] = {}
         palette: list[FooterKey] = []
         active = sorted(self.screen.active_bindings.values(), key=lambda one: self._rank(one.node))

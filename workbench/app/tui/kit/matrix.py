@@ -232,7 +232,7 @@ def fit_cell(text: str, width: int, align: Align = "left") -> str:
     return fit(text, width, align)
 
 
-_HEADER = 2  # lines: titles, and what stands below them
+_HEADER = 2  # lines: titles, and the line below them
 _GAP = 1  # before each column
 _NAMES: Final = (14, 0.3)  # cells, and share of the width, that names may always take
 _MAX_NAME: Final = 40  # cells of names: further away, figures would be hard to follow

@@ -24,7 +24,7 @@ _ROUNDS: Final = "0123456789+"
 
 _WIDE_CELLS: Final = 2  # cells a test, where all tests have room for them
 _EDGE: Final = " "
-_NAMES_SHARE: Final = 0.5  # share of the width that what stands at the left takes at most
+_NAMES_SHARE: Final = 0.5  # maximum share of the width for the row heads
 _MIN_NAME: Final = 8  # cells of a name that are enough, where all tests come into sight for it
 _MIN_SHORT_NAME: Final = 4
 

@@ -184,7 +184,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._wrapped is None or self._wrapped.width != self.wrap_width:
             self._wrap()
         if self._hits and self._wrapped is not None:
-            # A line that opens or closes beside the text must not take the place of what was found.
+            # An input line that opens or closes must not hide the hit.
             line, start, _ = self._hits[self._hit]
             self._keep_in_sight(self._wrapped.row_of(line, start))
 

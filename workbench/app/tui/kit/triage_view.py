@@ -176,7 +176,7 @@ def marked_text(text: str, places: Sequence[tuple[int, int]]) -> tuple[str, str]
     return "".join(shown) + " ", "".join(marks) + signs[-1].replace("^", " ")
 
 
-# -- What stands round them.
+# -- Text around the answers.
 
 
 def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:

@@ -411,7 +411,7 @@ class AdjudicateScreen(JudgingScreen):
         else:
             self.store(self._next, self._show, "…")
 
-    # -- beside the verdict ------------------------------------------------------------------------
+    # -- marks -------------------------------------------------------------------------------------
 
     def action_note(self) -> None:
         if self.is_free() and self._current is not None:

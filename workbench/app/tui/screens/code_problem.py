@@ -264,7 +264,7 @@ class CodeProblemScreen(LiveScreen):
     def _this(matrix: PassMatrix) -> tuple[Condition, Condition]:
         return Condition("dataset", "=", matrix.dataset), Condition("question_id", "=", matrix.problem.task_id)
 
-    # -- tests that count for nobody -----------------------------------------------------------------
+    # -- tests that are set apart -------------------------------------------------------------------
 
     def action_exclude(self) -> None:
         matrix, position = self.matrix, self.query_one(PassGrid).column_key

@@ -255,7 +255,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         self._tell()
         self.put_detail(_trouble(error))
         if isinstance(error, WorkbenchError):
-            event.prevent_default()  # It is said here: no notice.
+            event.prevent_default()  # Shown here: no notice.
 
     def highlighted(self, row: int) -> None:
         sheet = self.sheet

@@ -294,7 +294,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def _show_detail(self, rows: Sequence[Disagreement]) -> None:
         self._detailed = rows
         names = () if self.found is None else self.found.queue.verifiers
-        # Beside the text are its padding and, where it is long, a bar to scroll by.
+        # Next to the text are its padding and, if it is long, a scroll bar.
         room = self.size.width - 3
         self.put_detail(view.detail(rows[0], names, reasons=self.reasons, width=room) if rows else view.NOTHING)
 

@@ -117,7 +117,7 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
             self.dismiss(self.listed[at].name)
         elif self._items:
             said = event.value.strip().removeprefix("#")
-            # What can't be found is told by the screen below; the line stays open.
+            # The screen below reports an unknown id; the line stays open.
             self._below.in_background(partial(meant, self._below.project, said), self._found, group="go-to")
 
     def _found(self, items: list[int]) -> None:

@@ -166,7 +166,7 @@ class ImportScreen(FormScreen):
 
     def _picked(self, path: Path | None) -> None:
         if path is not None:
-            with self.prevent(OptionField.Changed):  # it would take back what is said of the file meanwhile
+            with self.prevent(OptionField.Changed):  # it would clear the messages about the file
                 self._field(_FILE).value = str(path)
             self._look_at(path.expanduser())
 
@@ -196,7 +196,7 @@ class ImportScreen(FormScreen):
         """Inspect a file, and go on to its columns unless the file's name is to be seen first."""
         self._path, self.look, self.report = path, None, None
         self.complain("")
-        # What was said of the columns of another file is none of this one's.
+        # Choices for the columns of another file don't apply to this one.
         self._fresh = {_FILE: ""}
         self._gave.clear()
         if self._as_left.get(_FILE) != self._field(_FILE).value:
@@ -289,7 +289,7 @@ class ImportScreen(FormScreen):
         taken = [column for column in columns.values() if column]
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
         changed = {name for name, column in columns.items() if column != self.look.fields.get(name, "")}
-        # "–" is said of each field that a column's name would fill.
+        # "–" marks each field that a column's name would fill.
         changed |= {name for name, column in columns.items() if not column and self.look.is_named(name)}
         if changed & _TYPES:
             # Of one that is named the other isn't guessed.

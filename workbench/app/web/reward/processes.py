@@ -132,7 +132,7 @@ def merged(texts: Sequence[str]) -> str:
         return texts[0]
     values: dict[str, float | None] = {}
     for text in texts:
-        # Labels are anybody's words: what else ends a line elsewhere stands in the midst of one here.
+        # Labels are arbitrary text: other line separators may occur within a line here.
         for line in text.removesuffix("\n").split("\n"):
             series, _, value = line.rpartition(" ")
             if line.startswith("#"):
@@ -143,7 +143,7 @@ def merged(texts: Sequence[str]) -> str:
                 values[series] = (values.get(series) or 0.0) + float(value)
     heads = [line.split(" ")[2] for line in values if line.startswith("# TYPE")]
     lines = [line if value is None else f"{line} {value:.12g}" for line, value in values.items()]
-    # A series that another process has alone stands with its own, as the format asks for.
+    # A series that only another process has is placed with its metric, as the format requires.
     return "\n".join(sorted(lines, key=lambda line: _place(line, heads))) + "\n"
 
 

@@ -385,7 +385,7 @@ class RewardServer:
             # What is sent all the same to a request that was refused is not waited for.
             lingering_time=0,
             auto_decompress=False,
-            # Whoever has gone is judged no further.
+            # Stop judging for a disconnected client.
             handler_cancellation=True,
         )
         self._listening: asyncio.Server | None = None
@@ -438,7 +438,7 @@ async def serving(
                 yield server
                 await server.stop()
             finally:
-                # Whoever waits still hears that there will be no answer.
+                # Waiting clients are still told that there will be no answer.
                 await judge.close()
                 await server.end()
 

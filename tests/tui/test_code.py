@@ -264,7 +264,7 @@ async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: P
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "e")
         menu = app.screen.query_one(OptionList)
-        place = next(n for n, one in enumerate(menu.options) if "came of the tests" in str(one.prompt))
+        place = next(n for n, one in enumerate(menu.options) if "test outcomes" in str(one.prompt))
         menu.highlighted = place
         await press(pilot, "enter", "2")
         await until(pilot, lambda: isinstance(app.screen, VerbScreen))

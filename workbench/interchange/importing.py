@@ -265,8 +265,7 @@ def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
         )
     if len(found) > 1:
         raise UsageError(
-            f"{plans[0].path}: several data sets hold these problems: {', '.join(found)}.",
-            "Name one: --dataset NAME",
+            f"{plans[0].path}: several data sets hold these problems: {', '.join(found)}.", "Name one: --dataset NAME"
         )
     return found[0]
 

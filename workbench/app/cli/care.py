@@ -90,8 +90,7 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
     repairing: Annotated[
         bool,
         option(
-            "First rebuild what can be derived: indexes, item states, columns. The original file is kept.",
-            "--repair",
+            "First rebuild what can be derived: indexes, item states, columns. The original file is kept.", "--repair"
         ),
     ] = False
     cluster: Annotated[

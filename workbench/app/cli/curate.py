@@ -357,8 +357,7 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
     settings: ModelSettings = NONE_GIVEN
     name: Annotated[str | None, option("Name of the proposals.  [default: the model's name]")] = None
     template: Annotated[
-        Path | None,
-        option("Use your copy of a published prompt: a text with {question} and {answer}.", metavar="FILE"),
+        Path | None, option("Use your copy of a published prompt: a text with {question} and {answer}.", metavar="FILE")
     ] = None
     untyped: Annotated[bool, option("Ask only about questions without a type.")] = False
     said: Annotated[

@@ -187,8 +187,7 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
 
 class ReportOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
-        Path | None,
-        option("File to write; - is standard output.", "-o", "--output", metavar="FILE", output="stream"),
+        Path | None, option("File to write; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
     ] = None
     figures: Annotated[
         Path | None,
@@ -200,8 +199,7 @@ class ReportOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     format: Annotated[
-        Literal["html", "markdown"] | None,
-        option("By default from the file's name: .md is Markdown, all else HTML."),
+        Literal["html", "markdown"] | None, option("By default from the file's name: .md is Markdown, all else HTML.")
     ] = None
     verifiers: Verifiers = ()
     basis: Basis = Basis()

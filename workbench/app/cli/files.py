@@ -27,11 +27,7 @@ class JudgeFileOptions(Options, frozen=True, kw_only=True):
     settings: VerifierSettings = NONE_GIVEN
     maps: Annotated[
         tuple[str, ...],
-        option(
-            "Read FIELD from COLUMN, such as completion=response (repeatable).",
-            "--map",
-            metavar="FIELD=COLUMN",
-        ),
+        option("Read FIELD from COLUMN, such as completion=response (repeatable).", "--map", metavar="FIELD=COLUMN"),
     ] = ()
     prefix: Annotated[str, option("Prefix of the names of the new columns, such as rules_.", metavar="TEXT")] = ""
     partition: Annotated[int, option("Rows per partition.", ge=1, le=10_000_000)] = 10_000

@@ -104,25 +104,16 @@ class AssignOptions(Options, frozen=True, kw_only=True):
     ] = None
     cap: Annotated[
         str | None,
-        option(
-            "Maximum number of items per person in this batch; a number alone applies to everybody.",
-            metavar="A=50,B=20",
-        ),
+        option("Maximum items per person in this batch; a number alone is for everybody.", metavar="A=50,B=20"),
     ] = None
     where: Where = ()
     order: Annotated[OrderName, option("Which items come first; annotators don't see the order.")] = "random"
-    verifiers: Annotated[
-        tuple[str, ...], option("Verifiers whose verdicts decide the order.", "--verifier", metavar="NAME")
-    ] = ()
+    verifiers: Annotated[tuple[str, ...], option("Verifiers that decide the order.", "--verifier", metavar="NAME")] = ()
     per_subtype: Annotated[Whole | None, option("Maximum number of items per answer subtype.", metavar="K")] = None
     limit: Drawn = None
     seed: Seed = 0
-    final_too: Annotated[bool, option("Include items whose label is already final; by default they are left out.")] = (
-        False
-    )
-    dry_run: Annotated[bool, option("Only show which slots would be opened, and on which items; write nothing.")] = (
-        False
-    )
+    final_too: Annotated[bool, option("Include items whose label is already final.")] = False
+    dry_run: Annotated[bool, option("Only show which slots would be opened; write nothing.")] = False
 
 
 @verb
@@ -358,9 +349,7 @@ def plan_command(project: Project, options: PlanOptions) -> Output:
 class ReopenOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
-    reason: Annotated[
-        str, option("Why the items must be labelled again; the reason stays in the history.", metavar="TEXT")
-    ]
+    reason: Annotated[str, option("Why they must be labelled again; kept in the history.", metavar="TEXT")]
     by: By = BY
     task: Annotated[
         Literal["correctness", "type", "both"],

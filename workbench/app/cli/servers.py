@@ -145,22 +145,14 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     hosts: Annotated[
         tuple[str, ...],
-        option(
-            "Another host name for this server, such as a proxy's (repeatable).",
-            "--allow-host",
-            metavar="NAME",
-        ),
+        option("Another host name for this server, such as a proxy's (repeatable).", "--allow-host", metavar="NAME"),
     ] = ()
     workers: Annotated[
         int | None, option("Worker processes per server process; all cores but one by default.", ge=1, le=256)
     ] = None
     processes: Annotated[
         int | None,
-        option(
-            "Server processes on the port; by default one per core, at most four, if more than one is possible.",
-            ge=1,
-            le=256,
-        ),
+        option("Server processes on the port; by default one per core, at most four, if possible.", ge=1, le=256),
     ] = None
     on: OnCluster = None
     timeout: Annotated[
@@ -174,11 +166,7 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     ] = None
     queue: Annotated[
         int | None,
-        option(
-            "Maximum number of waiting items, and of items in one request; by default only their size is limited.",
-            ge=1,
-            le=10_000_000,
-        ),
+        option("Maximum waiting items, and items of a request; by default only size counts.", ge=1, le=10_000_000),
     ] = None
     max_body: Annotated[
         int, option("Maximum size of a request.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
@@ -198,25 +186,15 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     ] = None
     own_score: Annotated[bool, option("Return the verifier's own score if it has one.")] = False
     pay: Annotated[
-        Pay,
-        option(
-            "Test reward with execution: 1 if all pass, their share, or the share weighted by difficulty.",
-            shows_default=True,
-        ),
+        Pay, option("Test reward with execution: 1 for all, their share, or it by difficulty.", shows_default=True)
     ] = "all"
     forgeable: Annotated[Forgeable, option("Reward of passes that a program could forge.", shows_default=True)] = "pays"
-    timeouts: Annotated[
-        Timeouts, option("Reward of a solution that is wrong only because of its time.", shows_default=True)
-    ] = "wrong"
-    token_env: Annotated[
-        str | None, option("Environment variable with the token that requests must send.", metavar="NAME")
-    ] = None
+    timeouts: Annotated[Timeouts, option("Reward of a solution that only times out.", shows_default=True)] = "wrong"
+    token_env: Annotated[str | None, option("Variable with the token of requests.", metavar="NAME")] = None
     audit: Annotated[
         Path | None,
         option(
-            "A project that receives a share of the judged items: see workbench training.",
-            metavar="DB",
-            output="file",
+            "A project that receives a share of the judged items: see workbench training.", metavar="DB", output="file"
         ),
     ] = None
     audit_share: Annotated[float, option("That share, on average.", gt=0, le=1, shows_default=True)] = 0.01
@@ -312,10 +290,7 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
         say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
 
     if book.mixed:
-        say(
-            f"{book.mixed} requests have replies of several servers, which alternate: replay each server's "
-            "replies alone."
-        )
+        say(f"{book.mixed} requests have replies of several servers, which alternate: replay each server's alone.")
 
     models = list(dict.fromkeys(filter(None, (options.model, *book.models)))) or ["recorded"]
 

@@ -26,11 +26,7 @@ class CheckOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument("FILE", folder=True)]
     asked: Annotated[
         str | None,
-        option(
-            "The task of a paper's prompt that is not a judge's.",
-            "--for",
-            choices=("types", *get_args(Asked)),
-        ),
+        option("The task of a paper's prompt that is not a judge's.", "--for", choices=("types", *get_args(Asked))),
     ] = None
 
 

@@ -91,8 +91,7 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     workers: Workers = None
     retry_timeouts: Annotated[bool, option("Judge items that timed out again.")] = False
     ask_again: Annotated[
-        bool,
-        option("Delete the verdicts on these items, and call the model servers or run the solutions again."),
+        bool, option("Delete the verdicts on these items, and call the model servers or run the solutions again.")
     ] = False
     batch: Annotated[
         bool, option("Send calls in batches, at half the price: within a day (OpenAI, Anthropic, Gemini, Mistral).")

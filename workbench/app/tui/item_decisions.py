@@ -27,7 +27,7 @@ def coordinating_actions(screen: str) -> tuple[Action, ...]:
             "x",
             "exclude",
             "Exclude",
-            "Exclude the item from every table, or include it; asks why.",
+            "Exclude it from every table, or include it; asks why.",
             footer=False,
         ),
     )

@@ -42,10 +42,7 @@ MEANINGS: Final = (
     Meaning("ctrl+q", "quit", "Leave the app.", "quit"),
     Meaning("ctrl+n", "projects", "Leave this project for another one.", "projects"),
     Meaning(
-        "right_square_bracket",
-        "next",
-        "Next item, call, problem or verifier.",
-        "next newer code-rounds.evolution",
+        "right_square_bracket", "next", "Next item, call, problem or verifier.", "next newer code-rounds.evolution"
     ),
     Meaning("left_square_bracket", "previous", "The previous one.", "previous older"),
     Meaning(

@@ -120,7 +120,7 @@ def test_select_from_a_database_and_write_the_set(call: Call, database: Path, tm
     first, second = map(json.loads, out.splitlines())
     assert (code, first["selected"], first["ground_truth_from"]) == (0, ["a", "b", "c"], "stand_in")
     assert (second["task_id"], second["reason"]) == ("none", "no_ground_truth")
-    assert "the fastest perfect solution replaces it" in err
+    assert "the fastest perfect solution replaces the ground truth" in err
     assert "Scores by execution on base (run 1)." in err
     assert len(path.read_text(encoding="utf-8").splitlines()) == 1
     assert call("select", database, "--write", path)[0] == 1
@@ -209,7 +209,7 @@ def test_saturation_and_histograms_print_one_document(call: Call, database: Path
     assert (document["histograms"][0]["sizes"], len(document["shares"])) == ({"3": 1}, 1)
     _, out, err = call("histograms", database)
     assert "What came of tests" in out
-    assert "2 problems; the fastest perfect solution replaces it for it in 1, left out: 1." in err
+    assert "2 problems; the fastest perfect solution replaces it in 1, left out: 1." in err
     code, out, err = call("histograms", "--from", written(tmp_path, candidates((1, 1, 1)), "bad"), "--json")
     assert (code, json.loads(out)["refused"]) == (3, 1)
     assert "rows.jsonl:2:" in err

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("Name of the evolution; its suites are named after it.", metavar="NAME")]
     model: Annotated[
-        str | None,
-        option("Model that writes tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME"),
+        str | None, option("Writer of tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
     ] = None
     settings: ModelSettings = NONE_GIVEN
     rounds: Annotated[int, option(ge=1, le=20)] = 3
@@ -70,17 +69,12 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
         option("How three solutions are chosen in addition to the two best (docs/code-evolution.md)."),
     ] = "released"
     easiest: Annotated[
-        float | None,
-        option(
-            "Don't show tests that at least this share of solutions passes as examples for harder ones.", gt=0, le=1
-        ),
+        float | None, option("Don't show tests as examples that at least this share passes.", gt=0, le=1)
     ] = None
     keep_unverified: Annotated[bool, option("Keep tests that the reference solution fails, too.")] = False
     seconds: Annotated[
         float | None,
-        option(
-            "Seconds per test; by default its problem's limit, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600
-        ),
+        option("Per test; by default its problem's limit, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600),
     ] = None
     extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
     templates: OwnPromptFiles = ()
@@ -181,10 +175,7 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     kept: Annotated[
         Path | None,
         option(
-            "Write the kept problems, for workbench code evolve --only.",
-            "--output",
-            metavar="FILE",
-            output="stream",
+            "Write the kept problems, for workbench code evolve --only.", "--output", metavar="FILE", output="stream"
         ),
     ] = None
     trust: Trust = False

@@ -55,8 +55,7 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     samples: Annotated[
-        int,
-        option("Bootstrap samples for the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000),
+        int, option("Bootstrap samples of intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
     ] = 2_000
     seed: BootstrapSeed = 0
     page: Annotated[

@@ -34,7 +34,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
 Interval = tuple[float, float]
-HALF_COLOUR_ITEMS: Final = 10
+PALE_N: Final = 10
 """Number of items at which a cell has half its colour; fewer give less, many nearly all."""
 
 
@@ -73,7 +73,7 @@ class Figure(NamedTuple):
         step = self.step(row)
         if step is None or self.rising is None:
             return None
-        return tint(step, rising=self.rising) * row.n / (row.n + HALF_COLOUR_ITEMS)
+        return tint(step, rising=self.rising) * row.n / (row.n + PALE_N)
 
     def share(self, value: float) -> float:
         """Return the position of a value on the scale, from 0 to 1."""
@@ -193,8 +193,8 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
         (
-            figure.rising is not None and any(0 < row.n < HALF_COLOUR_ITEMS for row in rows),
-            f"pale: n < {HALF_COLOUR_ITEMS}",
+            figure.rising is not None and any(0 < row.n < PALE_N for row in rows),
+            f"pale: n < {PALE_N}",
         ),
         (
             figure.tested and any(row.is_significant for row in rows),

@@ -135,12 +135,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.split", "a", "split", "Split", "Split the group under the cursor by another property."),
         Action("accuracy.figure", "o", "next_figure(1)", "Figure", "Show the next metric in the cells: delta, MCC …"),
         Action(
-            "accuracy.figure-before",
-            "O",
-            "next_figure(-1)",
-            "Previous metric",
-            "Show the previous metric.",
-            footer=False,
+            "accuracy.figure-before", "O", "next_figure(-1)", "Metric back", "Show the previous metric.", footer=False
         ),
         Action("accuracy.sort", "s", "sort", "Sort", SORTING),
         Action("accuracy.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
@@ -149,14 +144,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         ),
         Action("accuracy.view", "d", "next_view", "View", "Show the verifier, the whole column or the notes below."),
         Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
-        Action(
-            "accuracy.by-before",
-            "B",
-            "next_group(-1)",
-            "Previous by",
-            "Break down by the previous property.",
-            footer=False,
-        ),
+        Action("accuracy.by-before", "B", "next_group(-1)", "By back", "The previous property.", footer=False),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
         Action(

@@ -29,7 +29,7 @@ _WORDS: Final[dict[Which, str]] = {
     "right": "counted as right",
 }
 
-_MAX_REASONS = 4
+_REASONS = 4
 """Maximum number of reasons that are named."""
 
 
@@ -69,13 +69,7 @@ class AccuracyItemsScreen(TableScreen):
     PREFIX, ABOVE, PALETTE, ITEMS = "accuracy-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy-items.open", "enter", "open_item", "Open", "Open the item with the verdict's evidence."),
-        Action(
-            "accuracy-items.which",
-            "w",
-            "next_kind(1)",
-            "Which",
-            "List all, wrong, wrongly accepted, undecided … items.",
-        ),
+        Action("accuracy-items.which", "w", "next_kind(1)", "Which", "List all, wrong, wrongly accepted, undecided …"),
         Action("accuracy-items.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier."),
         Action("accuracy-items.which-before", "W", "next_kind(-1)", "Previous kind", "List the previous kind.", False),
         Action("accuracy-items.triage", "m", "triage", "Triage", "Assign causes to the wrong verdicts, case by case."),
@@ -119,10 +113,8 @@ class AccuracyItemsScreen(TableScreen):
 
     def _reasons(self, items: JudgedItems, which: Which) -> str:
         found = items.reasons(which)
-        named = [
-            f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_MAX_REASONS]
-        ]
-        more = f" · {len(found) - _MAX_REASONS} more" if len(found) > _MAX_REASONS else ""
+        named = [f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_REASONS]]
+        more = f" · {len(found) - _REASONS} more" if len(found) > _REASONS else ""
         return " · ".join(named) + more or "–"
 
     def action_next_kind(self, step: int) -> None:

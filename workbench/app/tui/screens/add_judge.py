@@ -226,7 +226,7 @@ class AddJudgeScreen(ServerTestScreen):
     TITLE_TEXT = "Add a judge"
     AUTO_FOCUS: ClassVar[str] = "#option-name Input"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
+        Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action(
             "judge.preview", "f3,ctrl+t", "preview", "Preview", "Show the exact request for an item.", priority=True
         ),

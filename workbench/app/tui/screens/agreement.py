@@ -265,9 +265,7 @@ class AgreementItemsScreen(TableScreen):
     PREFIX, ABOVE, PALETTE, ITEMS = "agreement-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("agreement-items.open", "enter", "open_item", "Open", "Open the item with all its labels."),
-        Action(
-            "agreement-items.which", "w", "other_items", "All/≠", "List all items, or those on which they disagree."
-        ),
+        Action("agreement-items.which", "w", "other_items", "All/≠", "List all items, or only disagreements."),
     )
     action_open_item = TableScreen.action_open_row
 

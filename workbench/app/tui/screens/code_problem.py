@@ -88,11 +88,7 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", footer=False),
         Action(
-            "code-problem.exclude",
-            "x",
-            "exclude",
-            "Set apart",
-            "Exclude a suspect test from all metrics; asks why.",
+            "code-problem.exclude", "x", "exclude", "Set apart", "Exclude a suspect test from all metrics; asks why."
         ),
         Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", footer=False),
         Action("code-problem.undo", "z", "undo", "Undo", "Undo the last decision on a test.", footer=False),

@@ -125,7 +125,7 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
     "": Cell(""),
     "better": Cell("▲ better", "success", value="better"),
     "worse": Cell("▼ worse", "error", value="worse"),
-    "not told apart": Cell("≈ alike", "dim", value="alike"),
+    "not distinguishable": Cell("≈ alike", "dim", value="alike"),
 }
 
 _STANDING = TableColumn("standing", "", 8, 8)
@@ -165,28 +165,14 @@ class CombineScreen(FilterScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", footer=False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
-        Action(
-            "combine.downstream",
-            "3",
-            "task('downstream')",
-            "Downstream",
-            "Compare downstream scores with accuracy.",
-            False,
-        ),
+        Action("combine.downstream", "3", "task('downstream')", "Downstream", "Compare with downstream scores.", False),
         Action("combine.table", "w", "next_table", "Table", "Show the next table: the mix of labels, curves …"),
         Action("combine.file", "a", "file", "File", "Name the file of downstream scores."),
         Action("combine.subject", "V", "choose_subject", "Subject", "Choose whose accuracy is estimated."),
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who picks or predicts."),
         Action("combine.sizes", "at", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
-        Action(
-            "combine.by-before",
-            "B",
-            "next_group(-1)",
-            "Previous by",
-            "Break down by the previous property.",
-            footer=False,
-        ),
+        Action("combine.by-before", "B", "next_group(-1)", "By back", "The previous property.", footer=False),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
@@ -326,9 +312,7 @@ class CombineScreen(FilterScreen, FigureScreen):
             present = self.asked.predictors or without_baseline(others)
             self.app.push_screen(ManyMenu("Which verifiers predict gold?", others, present), self._predictors_chosen)
             return
-        self.app.push_screen(
-            ManyMenu("Which verifiers pick?", names, self.asked.verifiers or names), self._verifiers_chosen
-        )
+        self.app.push_screen(ManyMenu("Who picks?", names, self.asked.verifiers or names), self._verifiers_chosen)
 
     def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
         if names is not None:

@@ -90,11 +90,7 @@ class CompareScreen(TableScreen, FigureScreen):
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action(
-            "compare.family",
-            "vertical_line",
-            "family",
-            "All",
-            "Compare all verifiers: differences and joint errors.",
+            "compare.family", "vertical_line", "family", "All", "Compare all verifiers: differences and joint errors."
         ),
         Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", footer=False),
     )

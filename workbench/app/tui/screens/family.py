@@ -54,7 +54,7 @@ MEASURES: Final[dict[Measure, str]] = {
 }
 """Content of a matrix cell."""
 
-_MARKS = {"better": "▲", "worse": "▼", "not told apart": "≈"}
+_MARKS = {"better": "▲", "worse": "▼", "not distinguishable": "≈"}
 
 _NAME_CELLS: Final = 9
 

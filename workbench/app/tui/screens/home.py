@@ -121,9 +121,7 @@ class HomeScreen(LiveScreen):
             )
             for number in range(1, NUMBERED + 1)
         ),
-        Action(
-            "home.back", "escape,q", "app.help_quit", "Back", "Home is the first screen: shows how to leave.", False
-        ),
+        Action("home.back", "escape,q", "app.help_quit", "Back", "Show how to leave the app.", False),
     )
 
     def __init__(self) -> None:

@@ -121,7 +121,7 @@ class ImportScreen(FormScreen):
             "import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file again.", priority=True, footer=False
         ),
         Action("import.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
-        Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
+        Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("import.page-up", "pageup", "page(-1)", "Page up", "Scroll the preview up.", False, priority=True),
         Action("import.page-down", "pagedown", "page(1)", "Page down", "Scroll the preview down.", priority=True),
         Action("import.back", "escape,q", "back", "Back", "Stop the import, else go back."),

@@ -81,12 +81,7 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("item.verdict-before", "V", "choose(-1)", "Previous verdict", "Choose the previous verdict.", footer=False),
     Action(
-        "item.transcript",
-        "T",
-        "transcript",
-        "Transcript",
-        "Show the calls behind the chosen verdict.",
-        footer=False,
+        "item.transcript", "T", "transcript", "Transcript", "Show the calls behind the chosen verdict.", footer=False
     ),
     Action(
         "item.what-if",

@@ -49,7 +49,7 @@ class ReplayScreen(FormScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("replay.serve", "f4,ctrl+r", "serve", "Serve", "Serve the recorded replies.", priority=True),
         Action("replay.stop", "f8", "stop", "Stop", "Stop serving.", priority=True),
-        Action("replay.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
+        Action("replay.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )
 
     def __init__(self, then: Callable[[ReplayServer], None] | None = None, port: str = "") -> None:

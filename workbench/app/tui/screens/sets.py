@@ -349,9 +349,7 @@ class BuildSetScreen(FormScreen):
     TITLE_TEXT = "Build a set"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show the planned set.", priority=True),
-        Action(
-            "build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."
-        ),
+        Action("build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )
 
     def __init__(self, form: BuildForm, then: Callable[[SetReport], None]) -> None:
@@ -415,7 +413,7 @@ class PublishSetScreen(FormScreen):
     TITLE_TEXT = "Publish"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("publish.write", "f4,ctrl+r", "write", "Write (enter)", "Write the folder.", priority=True),
-        Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
+        Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("publish.back", "escape,q", "back", "Back", "Go back to the sets, once nothing is being written."),
     )
 

@@ -216,9 +216,7 @@ class SetUpRunScreen(ServerTestScreen):
             priority=True,
         ),
         Action("set-up-run.save", "f6", "save", "Save", "Save it under its name.", priority=True),
-        Action(
-            "set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."
-        ),
+        Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )
 
     def __init__(

@@ -139,7 +139,7 @@ class VerbScreen(FormScreen):
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
         Action("verb.more", "f9", "more", "More", "Show or hide rarely used fields.", priority=True),
         Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
-        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
+        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("verb.back", "escape,q", "back", "Back", "Stop the run, or go back."),
     )
 

@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from workbench.app.web.reward.processes import ServerProcess
+from workbench.app.web.reward.processes import ProcessMember
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import FieldError
 from workbench.core.errors import UsageError, WorkbenchError
@@ -121,7 +121,7 @@ class RewardGate:
         stopping: No more requests are accepted.
     """
 
-    def __init__(self, rules: RequestRules, beside: ServerProcess | None = None) -> None:
+    def __init__(self, rules: RequestRules, beside: ProcessMember | None = None) -> None:
         self.rules = rules
         self.in_flight = 0
         self._beside = beside

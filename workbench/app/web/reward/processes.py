@@ -85,7 +85,7 @@ class Board:
         return None
 
 
-class ServerProcess:
+class ProcessMember:
     """One process of several, which answers for all of them.
 
     Args:

@@ -23,7 +23,7 @@ from msgspec import UNSET, Raw, Struct, structs
 from workbench.app.web.listening import Connections, listen, without_traces
 from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefused, RequestRules, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
-from workbench.app.web.reward.processes import Board, Crowd, ProcessState, ServerProcess, merged, state_of
+from workbench.app.web.reward.processes import Board, Crowd, ProcessMember, ProcessState, merged, state_of
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import subtype
 from workbench.core.errors import UsageError, WorkbenchError
@@ -77,7 +77,7 @@ class Served(Struct, frozen=True, kw_only=True):
     identity: str
     probe: ProbeSummary | None
     cluster: ClusterUse | None
-    beside: ServerProcess | None = None
+    beside: ProcessMember | None = None
 
     def own_state(self, gate: RewardGate) -> ProcessState:
         state = "stopping" if gate.stopping else self.judge.state
@@ -357,7 +357,7 @@ class RewardServer:
         judge: AnyJudge,
         scale: Scale,
         rules: RequestRules,
-        beside: ServerProcess | None = None,
+        beside: ProcessMember | None = None,
     ) -> None:
         self.address = rules.address
         self._gate = RewardGate(rules, beside)
@@ -422,7 +422,7 @@ async def serving(
     most_waiting: int | None,
     workers: int | None,
     timeout: float | None,
-    beside: ServerProcess | None = None,
+    beside: ProcessMember | None = None,
 ) -> AsyncIterator[RewardServer]:
     """Run a server as long as the context; for the arguments and further errors see `judging`.
 
@@ -519,7 +519,7 @@ def _serve_in_processes(
         async def until_signalled() -> None:
             ended = asyncio.Event()
             own = structs.replace(rules, address=address)
-            beside = ServerProcess(board, number)
+            beside = ProcessMember(board, number)
             async with serving(chosen, scale, own, most_waiting, workers, timeout, beside) as server:
                 _on_signals(ended)
                 asyncio.get_running_loop().add_reader(life, ended.set)

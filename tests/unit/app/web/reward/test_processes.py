@@ -22,7 +22,7 @@ from tests.helpers import make_project
 from tests.rewarding import Launched, asked, launched
 from workbench.app.web.reward import server as server_module
 from workbench.app.web.reward.gate import RequestRules
-from workbench.app.web.reward.processes import Board, ProcessState, ServerProcess, merged, state_of
+from workbench.app.web.reward.processes import Board, ProcessMember, ProcessState, merged, state_of
 from workbench.app.web.reward.server import serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
@@ -136,8 +136,8 @@ def test_a_board_is_read_whole() -> None:
     assert board.all() == [told("of a child"), told("ü")]
     board.put(0, told("y" * 1_000_000, waiting=3))
     assert board.all()[0] == told("", waiting=3)
-    assert (board.held(), ServerProcess(board, 1).held_by_others) == (7, 7)
-    assert ServerProcess(board, 0).held_by_others == 0
+    assert (board.held(), ProcessMember(board, 1).held_by_others) == (7, 7)
+    assert ProcessMember(board, 0).held_by_others == 0
     assert board.held() == 0
 
 

@@ -180,7 +180,7 @@ def test_a_late_person_alone_can_not_fill_new_items(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least 2"):
         people.assign(project, ["a"], per_item=2)
     people.assign(project, ["a", "b"], per_item=2, adjudicator="dora")
-    with pytest.raises(UsageError, match="settle conflicts"):
+    with pytest.raises(UsageError, match="the adjudicator of these items"):
         people.assign(project, ["dora"], per_item=2)
 
 

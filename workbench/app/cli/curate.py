@@ -104,10 +104,7 @@ def _show(status: PoolStatus) -> None:
     for name, n in status.total.drawn.items():
         show(f"Drawn for {name}: {n:,}")
     if status.stale:
-        say(
-            f"{status.stale:,} duplicates of a question that is itself excluded: see workbench curate DB "
-            "duplicates --undo"
-        )
+        say(f"{status.stale:,} duplicates of an excluded question: see workbench curate DB duplicates --undo")
 
 
 def _of_type(letter: str) -> Column[SourceStatus]:

@@ -15,7 +15,7 @@ Form = Literal["expression", "statement", "program", "stdio"]
 - ``expression``: an assertion about the value of one call, such as ``assert f(1) == literal``. If the call is of what
   the problem tests, only it is evaluated in the sandbox, and its value is compared outside; else as ``statement``.
 - ``statement``: any other statements; whether they raise is seen inside the sandbox only (forgeable).
-- ``program``: statements that stand behind the solution as one program (``suite=whole``; forgeable).
+- ``program``: statements appended to the solution as one program (``suite=whole``; forgeable).
 - ``stdio``: a text for standard input and the text expected on standard output, which is compared outside.
 """
 Where = Literal["outside", "inside", "program", "stdio", "broken"]
@@ -31,7 +31,7 @@ Writer = Literal["human", "model"]
 Origin = Literal["imported", "generated", "evolved"]
 """Where a suite comes from: a file, a model, or rounds of evolution."""
 Level = Literal["L1", "L2", "L3"]
-"""How a solution was kept in: by limits alone, by Landlock and seccomp too, or in namespaces of its own besides."""
+"""The isolation of a solution: limits alone, Landlock and seccomp too, or namespaces of its own as well."""
 OUTCOMES: Final[dict[str, str]] = {
     "p": "passed",
     "f": "assertion failed",
@@ -97,7 +97,7 @@ class Problem(Struct, frozen=True, kw_only=True):
         language: ``"python"`` or the name of a runner (``"javascript"``).
         seconds: The source's own time limit for a test, if it has one.
         suites: Tests by the suite's name, in order.
-        apart: Why people have set tests apart, by suite and place; they count for nobody.
+        apart: Why people have excluded tests, by suite and place; they don't count.
         written: Suites whose tests a model wrote to judge solutions by: a broken test of it is a mistake of that
             model's, and every solution fails it.
     """
@@ -268,7 +268,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
         hash_seed: PYTHONHASHSEED.
         level: How solutions were kept in.
         limits: Seconds, bytes and numbers by name.
-        extractor: How code was taken from a reply: name and version.
+        extractor: How code was extracted from a reply: name and version.
     """
 
     interpreter: str
@@ -313,7 +313,7 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
         form: What the text is.
         gold: Whether the file says that it passes all tests; None where it doesn't say.
         model: Who wrote it, if the file says so.
-        ground_truth: It stands for the true answer where solutions are ranked (rank 1).
+        ground_truth: It serves as the true answer where solutions are ranked (rank 1).
         extra: JSON object of the keys we do not know; or None.
     """
 
@@ -362,7 +362,7 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A problem with its tests; further keys are kept.
 
     Attributes:
-        task_id: The problem's id in its data set.
+        task_id: The problem's id in its dataset.
         prompt: What is asked.
         source: The benchmark it is from.
         entry_point: The function or class that tests call.
@@ -373,7 +373,7 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
         seconds: Wall time a test may take.
         tests: The suite ``base``.
         plus_tests: The suite ``plus``.
-        whole_test: The suite ``whole``: one program that stands behind the solution.
+        whole_test: The suite ``whole``: one program appended to the solution.
         suites: Suites of other names.
     """
 
@@ -401,8 +401,8 @@ class SolutionLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
         code: Its text.
         form: What the text is: a complete program, what goes on where the prompt ends, or a reply with code in it.
         model: Who wrote it.
-        recorded_pass: Whether it is known to pass; 1 and 0 are taken too.
-        ground_truth: It stands for the true answer where solutions are ranked.
+        recorded_pass: Whether it is known to pass; 1 and 0 are accepted too.
+        ground_truth: It serves as the true answer where solutions are ranked.
     """
 
     task_id: str | int

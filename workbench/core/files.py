@@ -27,7 +27,7 @@ from workbench.core.processes import IN_NAMES, life_named, started, this_process
 STANDARD_INPUT: Final = "standard input"
 """The name of a file that is a copy of it, wherever that is."""
 
-# -- Opening files of one's own: plain ones with one name, no links followed, for their owner alone.
+# -- Opening this user's files: regular ones with one name, no links followed, for their owner alone.
 
 
 PRIVATE: Final = 0o600
@@ -174,14 +174,14 @@ def _require_plain(about: os.stat_result, path: Path) -> None:
 
 
 def _require_owner(about: os.stat_result, path: Path) -> None:
-    # Whoever owns the folder can put anything there, and may share it with us.
+    # The folder's owner can put anything there, and may share it with us.
     if about.st_uid not in (os.geteuid(), os.stat(path.parent).st_uid):
         raise _refused("another user's", path)
 
 
 def _refused(what: str, path: Path) -> NotOwnFileError:
     return NotOwnFileError(
-        errno.EPERM, f"it is {what}, where the program keeps a file of its own: remove it", str(path)
+        errno.EPERM, f"it is {what}, in the place of one of the program's own files: remove it", str(path)
     )
 
 
@@ -222,7 +222,7 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
             os.fchmod(file.fileno(), _mode_of(path, PRIVATE) & ~0o022 if private else _mode_of(path, mode))
             if durable:
                 os.fsync(file.fileno())
-            # While the lock is held: nobody takes it for one left over.
+            # While the lock is held: it isn't mistaken for a left-over one.
             if replace:
                 os.replace(part, path)
             else:
@@ -339,7 +339,7 @@ def _remove(path: Path) -> None:
     except IsADirectoryError:
         shutil.rmtree(path, ignore_errors=True)
     except OSError:
-        # Whoever wants to know what went wrong has been told by what failed before.
+        # The earlier failure has been reported already.
         return
 
 
@@ -390,6 +390,6 @@ def _name_anew(part: Path, path: Path) -> None:
     except OSError as error:
         if error.errno not in _UNLINKABLE:
             raise
-        # A file system without hard links: the name is taken first.
+        # A file system without hard links: the name is reserved first.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, PRIVATE))
         os.replace(part, path)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 KEPT_RAW = 64 * 1024
-"""Bytes of a refused row that quarantine keeps."""
+"""Bytes of a rejected row that quarantine keeps."""
 
 
 class ItemRecord(Struct, kw_only=True, gc=False):
@@ -151,7 +151,7 @@ class TypeColumn(Struct, kw_only=True):
         examples = ", ".join([*list(self.words)[:3], *("…" for _ in list(self.words)[3:4])])
         return (
             f"{self.unknown:,} of {self.values:,} values of {self.column} are no answer type ({examples}): "
-            "take it as domain instead. They stay with the items as they stand."
+            "take it as domain instead. They stay with the items unchanged."
         )
 
 

@@ -110,7 +110,7 @@ class Kept:
         if not self.count:
             return "No label of yours waits to be saved."
         labels = "1 label" if self.count == 1 else f"{self.count:,} labels"
-        stand = f"stand in {self.path}" if self.path else "are in the memory of this window alone"
+        stand = f"are in {self.path}" if self.path else "are in the memory of this window alone"
         name = self._database.name
         then = (
             f"They are saved as soon as {name} is where it was, or when it is opened there the next time. By hand: "
@@ -152,7 +152,7 @@ class Kept:
                 os.fsync(file.fileno())
             temporary.replace(self.path)
         except OSError:
-            # What stands there twice is stored once.
+            # Duplicates are stored once.
             return
 
     def _places(self) -> Iterator[Path]:
@@ -239,7 +239,7 @@ class BegunNotes:
             for (person, completion), note in waiting.items():
                 people.keep(connection, person, completion, note)
         with self._lock:
-            # What was written meanwhile still waits.
+            # Notes written in the meantime are still pending.
             for one, note in waiting.items():
                 if self._waiting.get(one) == note:
                     del self._waiting[one]

@@ -22,7 +22,7 @@ coordinator takes an item out. ``retraction`` takes back what it supersedes. ``f
 whose ``answer`` names in ``seen`` the flags it is to."""
 State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
 FLAG_STATES = ("open", "answered", "none")
-"""What stands of an item's flags: one waits for an answer, all have one, or there is none."""
+"""The state of an item's flags: one waits for an answer, all have one, or there are no flags."""
 DecidedBy = Literal["agreed", "adjudicated", "coordinator"]
 LABEL_SCHEMA = 2
 """Version of the meaning of a label's fields, stored with every event."""
@@ -46,7 +46,7 @@ TAGS: dict[str, str] = {
     "copies_reference": "hack: quotes a reference it can't know",
     "degenerate": "repeats itself or breaks off",
 }
-"""What may be said beside a verdict, never instead of it; binary exports ignore it."""
+"""Additions to a verdict, never instead of it; binary exports ignore them."""
 
 
 class LabelEvent(Struct, frozen=True, kw_only=True):
@@ -157,7 +157,7 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 FAST_MS: Final = 2_000
-"""Milliseconds: a decision faster than this is flagged to its maker and counted, never refused."""
+"""Milliseconds: a decision faster than this is flagged to its maker and counted, never rejected."""
 
 
 def pseudonym(annotator: int) -> str:
@@ -175,7 +175,7 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     Attributes:
         completion_id: The completion's own id; without it, the line is about the answer type of the question alone.
         question_id: Tells two completions with the same id apart.
-        dataset: The same across data sets.
+        dataset: The same across datasets.
         answer_subtype: Subtype code; it counts for the whole question.
         reason: Why the item is unsuitable.
         role: ``adjudicator`` for the third person's decision; ``coordinator`` for whatever a coordinator did.
@@ -183,8 +183,8 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
         uuid: Missing: uuid5 of (dataset, completion, annotator, role, revision).
         kind: In a history export, what the event was (``retraction``, ``flag`` …); such a line is the whole event.
         round: Missing: the round under way.
-        seen: In a history export, the labels an adjudication settled; without it, those there when it is imported.
-        content_hash: As hexadecimal digits. This and what follows stands in a history export only.
+        seen: In a history export, the labels an adjudication resolved; without it, those there when it is imported.
+        content_hash: As hexadecimal digits. This and the following fields are in a history export only.
     """
 
     completion_id: str = ""
@@ -219,7 +219,7 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     view: str | UnsetType = UNSET
 
 
-# -- Names that a reader can't tell apart: one person is one, however a file spells the name.
+# -- Names that look alike: one person is one, however a file spells the name.
 
 
 _LETTERS: Final = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")

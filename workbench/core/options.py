@@ -153,7 +153,7 @@ def pair(text: str) -> tuple[str, str]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key:
-        # What stands there may be a key: it is not shown.
+        # The value may be a key: it is not shown.
         raise UsageError("It is not KEY=VALUE.")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise UsageError(f"{inert(key)}: it is no UTF-8 text.")
@@ -206,7 +206,7 @@ OnCluster = Annotated[
 ]
 By = Annotated[str, option("Who decides it.", metavar="NAME")]
 BY: Final[Any] = msgspec.field(default_factory=coordinator_name)
-"""Whoever is logged in, as in the app."""
+"""The logged-in user, as in the app."""
 Force = Annotated[bool, option("Replace an existing file.")]
 Trust = Annotated[
     bool, option("Accept the servers, key variables and template that workbench.toml or the database names.")
@@ -218,7 +218,7 @@ AllowUnsafe = Annotated[
         "--allow-unsafe-execution",
     ),
 ]
-MaxLine = Annotated[int, option("Longest line taken.", ge=1024, metavar="BYTES")]
+MaxLine = Annotated[int, option("Longest accepted line.", ge=1024, metavar="BYTES")]
 DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
 

@@ -151,7 +151,7 @@ def machine() -> str:
 def spaces() -> str:
     try:
         if os.readlink(PROC / "self") != str(os.getpid()):
-            # This /proc is another namespace's: numbers in it are not ours, and ours are nobody's in it.
+            # This /proc is another namespace's: numbers in it are not ours, and ours don't occur in it.
             return f"{_UNKNOWN} {_token(os.getpid())}"
         return " ".join(os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if _has(kind))
     except OSError:

@@ -18,12 +18,12 @@ BYTES: Final = "bytes"
 
 _LATELY_S = 10.0
 _ENOUGH = 0.02
-"""Of the work, done at the pace of late, from which on its end can be told."""
+"""The share of the work, done at the recent pace, from which on its end can be estimated."""
 
 _MOST = 64
 
 _EACH, _TOGETHER = 10_000, 500
-"""Up to so many values each is told of; of more, so many together."""
+"""Up to so many values each is reported; of more, so many together."""
 
 
 class Stopped(WorkbenchError):
@@ -186,4 +186,4 @@ def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None =
 
 
 def _nothing(_: int) -> None:
-    """Nobody listens."""
+    """Do nothing, without a listener."""

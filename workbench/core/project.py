@@ -99,7 +99,7 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
         project.close()
 
 
-# -- Work on many rows in several transactions, so that whoever labels meanwhile does not wait long.
+# -- Work on many rows in several transactions, so that labelling at the same time does not wait long.
 
 
 T = TypeVar("T")

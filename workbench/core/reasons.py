@@ -64,8 +64,8 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "not_text": Reason(
         "a text is missing",
-        undecided="It gives no verdict: the row's question, reference or completion is missing or no text, or its "
-        "tests are none.",
+        undecided="It gives no verdict: the row's question, reference or completion is missing or not text, or it "
+        "has no valid tests.",
     ),
     "suggested_type": Reason(
         "answer type suggested", undecided="It judges no completion: the rule is the answer type it suggests."
@@ -143,7 +143,7 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "broken_tests": Reason(
         "every test is broken",
-        undecided="It abstains: every test of the problem is broken or was set apart, so that none says anything.",
+        undecided="It abstains: every test of the problem is broken or was excluded, so that none decides.",
     ),
     "tests_passed": Reason("passes all tests", "It passes every test."),
     "assertion": Reason("fails a test", "", "It fails a test: the result is not what the test expects."),
@@ -189,27 +189,27 @@ REASONS: Final[dict[str, Reason]] = {
         "no preference", undecided="It abstains: it prefers neither this completion to the others nor another to it."
     ),
     "rate_limit": Reason(
-        "rate limit", undecided="It failed: the server refused the call too often for its rate limit."
+        "rate limit", undecided="It failed: the server rejected the call too often for its rate limit."
     ),
     "quota": Reason("quota used up", undecided="It failed: the account's quota at the server was used up."),
-    "auth": Reason("key refused", undecided="It failed: the server refused the key."),
-    "bad_request": Reason("request refused", undecided="It failed: the server calls the request wrong."),
+    "auth": Reason("key rejected", undecided="It failed: the server rejected the key."),
+    "bad_request": Reason("request rejected", undecided="It failed: the server calls the request wrong."),
     "context_length": Reason("prompt too long", undecided="It failed: the prompt is longer than the model can read."),
-    "content_filter": Reason("content filter", undecided="It failed: a content filter of the server refused it."),
-    "server": Reason("server error", undecided="It failed: the server reported errors of its own again and again."),
+    "content_filter": Reason("content filter", undecided="It failed: a content filter of the server rejected it."),
+    "server": Reason("server error", undecided="It failed: the server reported internal errors again and again."),
     "transport": Reason("connection failed", undecided="It failed: the connection to the server broke every time."),
     "malformed": Reason("broken reply", undecided="It failed: the server's replies could not be read."),
     "budget": Reason("budget used up", undecided="It failed: the run's budget was used up."),
     "cancelled": Reason("cancelled", undecided="It failed: the call was cancelled."),
-    "internal": Reason("verifier failed", undecided="It failed on this item; what it said stands below."),
+    "internal": Reason("verifier failed", undecided="It failed on this item; its message is below."),
 }
-"""Reason code -> its words; a plug-in may have codes of its own."""
+"""Reason code -> its words; a plug-in may have its own codes."""
 
 RULES: Final[dict[str, tuple[str, str]]] = {
     "text.exact": ("Both are the same text, character by character.", ""),
     "text.canonical": ("Both are the same text, spacing and typesetting aside.", ""),
     "text.wording": ("Both are the same text, quotation marks and the way signs are set aside.", ""),
-    "text.words": ("Both are the same words in the same order, whatever separates them.", ""),
+    "text.words": ("Both are the same words in the same order, regardless of separators.", ""),
     "text.contained": ("The completion's sentence gives the reference's answer in so many words.", ""),
     "text.differs": ("", "The texts differ, and no rule sees the same value in both."),
     "number.exact": ("Both are the number {value}.", ""),
@@ -247,7 +247,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "list.parts": ("Every part of the reference has an equal part.", "A part differs from the reference's."),
     "list.stated": ("The box gives one part of the reference, and the reply's end states the others.", ""),
     "choice.letter": ("Both choose {value}.", ""),
-    "choice.none": ("", "The reference is an option, and the completion's answer is none of them."),
+    "choice.none": ("", "The reference is an option, and the completion's answer is not an option."),
 }
 """Rule, or the first part of its name -> sentences on "correct" and "incorrect" that say more than the reason's."""
 

@@ -491,7 +491,7 @@ class Amount(Struct, frozen=True, kw_only=True):
 
     Attributes:
         tokens: Prompt and completion tokens.
-        cost: US dollars; None when nobody knows.
+        cost: US dollars; None if unknown.
     """
 
     calls: int

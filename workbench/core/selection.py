@@ -33,7 +33,7 @@ FIELDS = (
     "shard",
     "verdict",
 )
-"""Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` come beside them. ``verdict`` alone is that of every
+"""Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` are added to them. ``verdict`` alone is that of every
 verifier that a command names, or else of the only one there is: see `Selection.judged_by`."""
 COLUMN: Final = "column:"
 """Before the name of a column of a file that is no field here: its values were kept with the items."""

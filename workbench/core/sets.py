@@ -193,7 +193,7 @@ class StoredSet(Struct, frozen=True, kw_only=True):
     """A set as stored in the database.
 
     Attributes:
-        digest: BLAKE2b-128 of its members: their data sets, ids, texts, gold, subtypes and strata, as
+        digest: BLAKE2b-128 of its members: their datasets, ids, texts, gold, subtypes and strata, as
             hexadecimal digits. Equal members give equal digests in every database.
         items, questions: How many members it has.
     """

@@ -136,7 +136,7 @@ def type_display(code: str) -> str:
     return code if name == code else f"{code} - {name}"
 
 
-# -- Answer types that a model suggests, beside those that are in force.
+# -- Answer types that a model suggests, compared with those in force.
 
 
 ANSWER_TYPE: Final = "answer-type"

@@ -50,7 +50,7 @@ OutcomeWord = Literal["correct", "incorrect", "abstain", "error"]
 Protocol3 = Literal["strict", "forced", "decided"]
 """How undecided rows count: as wrong, as "incorrect", or not at all."""
 PROTOCOL: Final[Protocol3] = "strict"
-"""What counts unless another is asked for: whoever always abstains is never right, however skewed gold is."""
+"""The default: a verifier that always abstains is never right, however skewed gold is."""
 
 GoldChoice = Literal["final", "people", "imported"]
 """Which gold: adjudicated, else agreed, else imported; people's only; the imported one only."""

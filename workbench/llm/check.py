@@ -35,7 +35,7 @@ _OWNERS: Final = {
 }
 """What the lists of models name as a model's owner."""
 Sign = tuple[str, Callable[[Mapping[str, Any]], bool], str]
-"""A path beside ``/v1``, what the JSON object there must be like, and the profile it speaks for."""
+"""A path next to ``/v1``, what the JSON object there must contain, and the profile it indicates."""
 
 
 def _is_sglang(data: Mapping[str, Any]) -> bool:
@@ -304,7 +304,7 @@ class _AddressProbe:
                     "Name its variable (api_key_env) or file (api_key_file).",
                 )
             return ServerFinding(
-                "problem", f"{where}it refuses the key in {name} ({failure.detail}).", f"Set {name} anew."
+                "problem", f"{where}it rejects the key in {name} ({failure.detail}).", f"Set {name} anew."
             )
         return ServerFinding("problem", where + failure.detail + ".", _advice(failure))
 
@@ -329,7 +329,7 @@ _FIELD_ADVICE = (
     (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
     (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),
 )
-"""What the words of servers that refuse a field ask for."""
+"""Remedies named in the messages of servers that reject a field."""
 
 
 _SHOWN_TOKENS: Final = 3

@@ -36,14 +36,14 @@ class Clock:
         await asyncio.sleep(seconds)
 
 
-# -- Time limits in an event loop that may stand still: job control, a frozen container, a debugger, a paused
+# -- Timeouts in an event loop that may be suspended: job control, a frozen container, a debugger, a paused
 # machine.
 
 
 TICK_S = 0.25
-"""How often it is looked whether the process stood still; what is later by as much again, did."""
+"""How often to check for a suspension; a check that is late by as much again means that there was one."""
 READ_S = 1.0
-"""A limit that ends just after the process stood still ends so much later, once: what came has to be read."""
+"""A timeout that ends just after a suspension is extended by this, once: received data has to be read."""
 
 
 class Awake:
@@ -131,5 +131,5 @@ class AwakeTimeout:
         if (left := self._end - now) > 0:
             self._handle = self._loop.call_later(left, self._look)
         else:
-            # A turn later: whoever is about to be told of bytes that came is told first.
+            # One turn later: pending data callbacks run first.
             self._limit.reschedule(self._loop.time())

@@ -200,7 +200,7 @@ def _host(headers: Mapping[str, str]) -> str:
         return "another place"
 
 
-# -- What is wrong, by status and by what is said.
+# -- Classification by status and by message.
 
 
 _KEY = re.compile(

@@ -312,7 +312,7 @@ class Lane:
             )
         key = f" with the key in {self.key_place}" if self.key_place else ""
         advice = _advice(failure, "Check the key" if failure.code == "auth" else "Check base_url and model")
-        return Halt(failure.code, f"{self.title} refuses calls{key} ({failure.detail}). {advice}")
+        return Halt(failure.code, f"{self.title} rejects calls{key} ({failure.detail}). {advice}")
 
     @property
     def sends_key_in_clear(self) -> bool:

@@ -23,7 +23,7 @@ from workbench.llm.waits import minute_limit
 CHARACTERS_A_TOKEN = 4
 """Of a prompt, to estimate by."""
 ASSUMED_REPLY = 1000
-"""Tokens of a reply that has no limit of its own, to estimate by."""
+"""Estimated tokens of a reply without a limit of its own."""
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
@@ -189,11 +189,11 @@ class Budgets:
 START = 20
 """Calls in flight at first, on servers whose owner limits rates."""
 LEAST = 4
-"""Calls in flight however often the server refuses."""
+"""Minimum of calls in flight, however often the server rejects."""
 COOLDOWN_S = 15.0
 """After a cut the refusals of calls that were in flight already say nothing new for so long."""
 LEAST_TOKENS = 1000
-"""A minute; a lower rate of a server's is not believed, for it would let no call through."""
+"""A minute; a lower rate reported by a server is not trusted, for it would let no call through."""
 _BURST_S = 0.25
 _LOOK_S = 0.5
 _LONGEST_DEBT_S = 60.0
@@ -217,7 +217,7 @@ class Bucket:
     async def ready(self) -> None:
         """Wait until a request may go; for one at a time."""
         while self.per_minute is not None and (wait := self._next - self._clock.now()) > 0:
-            # What is corrected meanwhile shortens the wait.
+            # Corrections in the meantime shorten the wait.
             await self._clock.sleep(min(wait, _LOOK_S))
 
     def take(self, amount: float = 1.0) -> None:
@@ -311,7 +311,7 @@ class RateLimiter:
 
 
 ENOUGH_REFUSED = 3
-"""Refusals, and at least half of the calls made since the first of them, that show that a server refuses all."""
+"""Rejections, and at least half of the calls made since the first of them, that show that a server rejects all."""
 
 
 class Breaker:
@@ -407,7 +407,7 @@ class ConcurrencyLimiter:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                # Who leaves meanwhile passes it over.
+                # A caller that leaves in the meantime passes it on.
                 with suppress(ValueError):
                     self._waiting.remove(turn)
             else:

@@ -85,7 +85,7 @@ _OPENAI_ONLY_RESPONSES = re.compile(
     r"\b(?:o\d|gpt-[5-9])\S*-(?:pro|codex|cyber|rosalind|law)\b|\bcodex-mini|-deep-research\b|\bcomputer-use"
     r"|\bgpt-(?:daybreak|rosalind)"
 )
-# An Azure deployment has whatever name its owner gave it; OpenAI's models all take the newer field, others the older.
+# An Azure deployment has an arbitrary name; OpenAI's models all accept the newer field, others the older.
 _AZURE_UNKNOWN = re.compile(
     r"(?!gpt-?[34]|deepseek|(?:meta-)?llama|(?:open-)?mi(?:s|x)tral|ministral|codestral|phi-|grok|cohere|command|kimi"
     r"|qwen|jais|claude|minimax|glm|gemma)",
@@ -300,7 +300,7 @@ def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
     profile = profile_named(name)
     if profile.dialect != "openai-chat":
         if api is not None:
-            raise ValueError(f"api: {profile.title} has calls of its own; leave it out")
+            raise ValueError(f"api: {profile.title} has its own API; leave it out")
         return profile
     only = profile.only_responses is not None and profile.only_responses.search(plain_model(model)) is not None
     if api != "responses" and not (api is None and only):

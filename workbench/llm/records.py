@@ -171,7 +171,7 @@ class CallFailed(Exception):
 
 
 RESUME: Final = "resume the run"
-"""What is to be done when the cause of a halt is mended, in messages of `Halt`; a trial has no run to resume."""
+"""What to do once the cause of a halt is fixed, in messages of `Halt`; a trial has no run to resume."""
 
 
 class Halt(Exception):
@@ -219,7 +219,7 @@ class Ask(Protocol):
 
 Ending = Literal["whole", "truncated", "refused", "content_filter"]
 REFUSAL: Final = "refusal"
-"""The finish reason of a reply whose server says that its model refused."""
+"""The finish reason of a reply whose server reports a refusal by the model."""
 _WHOLE: Final = frozenset(
     {"stop", "end_turn", "stop_sequence", "stop_token", "eos", "eos_token", "complete", "completed", "done", "finished"}
 )

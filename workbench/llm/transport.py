@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 LONGEST_REPLY = 16 * 2**20
 """Bytes; a longer reply isn't read. As many are held at once as calls are in flight.
 
-2,048 tokens with 20 likely ones beside each are 10 MB as OpenAI indents them.
+2,048 tokens with 20 likely alternatives each are 10 MB as OpenAI indents them.
 """
 LONGEST_STREAM = 4 * LONGEST_REPLY
 """Each piece of a stream has a frame of its own."""
 LONGEST_STREAM_S = 1800.0
-"""Longest wait for all of a stream: gateways keep it alive although nobody answers behind them."""
+"""Longest wait for all of a stream: gateways keep it alive although no server answers behind them."""
 LONGEST_HEADER = 64 * 1024
 """Bytes, as other clients take them: gateways put cookies and policies there."""
 MOST_HEADERS = 1000
-"""A LiteLLM proxy passes on those of whoever stands behind it, beside its own."""
+"""A LiteLLM proxy passes on those of the server behind it, in addition to its own."""
 CONNECT_S = 15.0
 """Longest wait for a connection."""
 
@@ -263,7 +263,7 @@ async def _take(
             packed = await anext(pieces, None)
         if packed is None:
             break
-        # Whatever it unpacks to, no more than this is held.
+        # At most this much of the decompressed body is held.
         chunk = unpacking.take(packed, longest - size + 1)
         size += len(chunk)
         if size > longest:
@@ -307,7 +307,7 @@ class _Unpacking:
 
 
 _PACKINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"})
-"""Anything else that is said of a body (``identity``, ``UTF-8``) doesn't change its bytes."""
+"""Any other declared encoding of a body (``identity``, ``UTF-8``) doesn't change its bytes."""
 _GZIP = b"\x1f"
 _PLAIN = b"{["
 """How a reply begins."""
@@ -323,7 +323,7 @@ def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
     if first in _PLAIN or (encoding in {"", "gzip", "x-gzip"} and not is_gzip):
         return None
     if encoding not in {"", "gzip", "x-gzip", "deflate"}:
-        raise malformed(f"the reply is packed ({encoding!r}) although the request refused that")
+        raise malformed(f"the reply is packed ({encoding!r}) although the request excluded that")
     is_bare = encoding == "deflate" and not is_gzip and (first & 0x8F) != 8
     return zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS | 32)
 

@@ -39,7 +39,7 @@ _GROUP: Final = 500
 _SOONEST_S: Final = 2.0
 _LATEST_S: Final = 300.0
 _SHARE: Final = 0.1
-"""A batch is looked at again after this share of the time that it has taken, within those bounds."""
+"""A batch is polled again after this share of its age, within those bounds."""
 _TOO_MANY: Final = ("token_limit_exceeded", "rate_limit_exceeded")
 """What a provider says that takes no more for now."""
 
@@ -136,7 +136,7 @@ class BatchDesk:
             with TemporaryFile() as file:
                 write_lines(file, self._lines(batch, api, new.path))
                 input_file = await api.upload(server, file, new)
-                # From here on it may be there, whatever happens.
+                # From here on it may exist, whatever happens.
                 self._lease.store(partial(batches.set_sent, batch=batch.id, input_file=input_file, moment=now))
                 self._caller.in_flight += 1
                 try:
@@ -251,7 +251,7 @@ class BatchDesk:
         raise Halt(
             "quota" if too_many else "bad_request",
             f"{lane.title} took none of a batch's {batch.calls:,} calls: {said}{more}. "
-            "Mend the cause, then resume the run.",
+            "Fix the cause, then resume the run.",
         )
 
     def _tell_of(self, batch: BatchRow) -> None:

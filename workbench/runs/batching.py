@@ -222,7 +222,7 @@ class _Rounds:
             raise failure
         if prepared.key not in self._wanted and not any(one.state == "sent" for one in before):
             await self._gather(lane, role, item, prepared)
-        # Whatever else the item asks at the same time is gathered, too.
+        # The item's other concurrent calls are gathered, too.
         await asyncio.sleep(0)
         raise Deferred
 

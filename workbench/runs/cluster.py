@@ -87,7 +87,7 @@ def connected(address: str) -> Iterator[Any]:
     import ray._private.worker as own
     import ray.util.scheduling_strategies
 
-    # It puts a handler of its own in the place of the runner's.
+    # It replaces the runner's handler by its own.
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         where = "auto" if address == "ray" else address
@@ -103,7 +103,7 @@ def connected(address: str) -> Iterator[Any]:
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-    # A thread of its own prints what befalls nodes to standard output, among the lines of a command.
+    # Its thread prints events of nodes to standard output, among the lines of a command.
     said, own.print_to_stdstream = own.print_to_stdstream, _logged
     try:
         yield ray
@@ -254,7 +254,7 @@ class Nodes:
                             yield found.done
                 heed()
         finally:
-            # Nobody waits any longer for what a caller has left.
+            # A caller that left no longer needs its results.
             for node in self._nodes.values():
                 node.held.clear()
 

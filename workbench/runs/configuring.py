@@ -124,7 +124,7 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
     free = next(
         other for number in count(2) if stored_runs.verifier_named(reader, other := f"{chosen.name}-{number}") is None
     )
-    wrong = f"{chosen.name!r} stands for other options ({difference(bound, verifier)}); {free} is free"
+    wrong = f"{chosen.name!r} is bound to other options ({difference(bound, verifier)}); {free} is free"
     raise OptionError(f"name: {wrong}", option="name", wrong=wrong)
 
 
@@ -345,7 +345,7 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
         moved = f" If it is the same server at another address: -o server_name={_place(bound)}" if _place(bound) else ""
         raise UsageError(
             f"The name {bound.name!r} has another configuration: {difference(bound, verifier)}.",
-            f"Give this one a name of its own with --name.{moved}",
+            f"Give this one another name with --name.{moved}",
         )
 
 

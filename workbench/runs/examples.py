@@ -23,7 +23,7 @@ from workbench.verifiers.judges.examples import (
 )
 
 _SPARE: Final = 1
-"""So many more of each verdict are drawn, to stand in where an item is of an example's question."""
+"""Spares of each verdict, used if an item is of an example's question."""
 
 
 def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[str, str]) -> dict[str, str]:
@@ -40,7 +40,7 @@ def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[s
         plan = plan_from(options)
         found = drawn_from(options) or drawn_from({**bound, **asked})
     except ValueError:
-        # Whoever makes the verifier says what is wrong.
+        # Constructing the verifier reports what is wrong.
         return asked
     if plan is None:
         return asked

@@ -44,7 +44,7 @@ class ExecutorClosed(Exception):
 
 
 TOO_LONG = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
-"""On an item that nobody waits for any longer."""
+"""The verdict on an item without a waiting caller."""
 UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 """The verdict on what is no text."""
 
@@ -183,7 +183,7 @@ class LocalExecutor:
                 with SecondStage(self._start, self._known.get, self._commit) as second:
                     self._attend(second)
             except Exception as error:
-                # Whatever it is, nobody may wait for ever.
+                # On any error: no caller may wait for ever.
                 self.trouble = f"{self._verifier.name!r} can't judge: {error}"
                 self.state = "failed"
                 self._fail(VerifierError(self.trouble))
@@ -232,7 +232,7 @@ class LocalExecutor:
 
 def within(answer: Future[Verdict], ends: float | None) -> Verdict:
     """Wait for a verdict until a time of `time.monotonic`; then return the abstention "timeout"."""
-    # Not by a timeout of `result`: callers are interrupted by a TimeoutError of their own.
+    # Not by a timeout of `result`: callers may be interrupted by their own TimeoutError.
     wait([answer], None if ends is None else max(0.0, ends - time.monotonic()))
     return answer.result() if answer.done() else TOO_LONG
 

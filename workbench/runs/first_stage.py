@@ -34,7 +34,7 @@ from workbench.verifiers.wire import message, pack, read
 BATCH = 64
 """Items that are read at once."""
 NICENESS = 10
-"""How far processes stand back that leave the processor to whoever answers."""
+"""Niceness of processes that yield the processor to the one that answers."""
 MANY = 1_000
 """Items that the caller reads alone before processes help it."""
 _CHARACTERS = 500_000
@@ -180,7 +180,7 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                # A session of its own: no key press reaches it, and it may finish what was accepted.
+                # A separate session: no key press reaches it, and it may finish accepted work.
                 start_new_session=True,
             )
         except OSError as error:
@@ -190,7 +190,7 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
         return ours, process
 
 
-# -- For many items, beside the caller.
+# -- For many items, in addition to the caller.
 
 
 def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
@@ -469,7 +469,7 @@ class AsyncReaders:
                 try:
                     yield process
                 except BaseException:
-                    # What it works at is for nobody any more.
+                    # Its result is no longer needed.
                     process.close()
                     raise
                 if self._closed or process.long >= _LONG_A_PROCESS:

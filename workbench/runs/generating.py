@@ -109,7 +109,7 @@ class Servers:
             # A call that may not begin any more only follows from what ended the others.
             raise self._over() if halt.code == "cancelled" else RunError(halt.message, _GO_ON) from halt
         except LeaseLost as lost:
-            raise RunError("Another process has taken over the database's runs.", _GO_ON) from lost
+            raise RunError("Another process has become the database's runner.", _GO_ON) from lost
         except CancelledError as ended:
             raise self._over() from ended
         return [one for one in found if one is not None]
@@ -178,7 +178,7 @@ async def _answer(client: Client, feed: TaskSource[tuple[int, ReplyRequest]], fo
             found[place] = failed
             continue
         refused = ending(reply) == "refused"
-        found[place] = CallFailed("content_filter", "the server says that the model refused") if refused else reply
+        found[place] = CallFailed("content_filter", "the server reports that the model refused") if refused else reply
 
 
 # -- Many models that write completions at a time, each at its own pace, and their replies put in one order.
@@ -261,7 +261,7 @@ class ModelProgress(Struct, kw_only=True):
 
 
 Watch = Callable[[Mapping[str, ModelProgress]], None]
-"""Is told a few times a second how far each model is."""
+"""Called a few times a second with each model's progress."""
 
 
 def complete(

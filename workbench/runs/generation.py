@@ -92,10 +92,10 @@ _TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
 _USUAL: Final = Sampling()
 _VERSION: Final = "1"
 _ENDING: Final = "stopping after the calls in flight"
-"""The step that is told of then."""
+"""The step reported then."""
 GO_ON: Final = "It goes on with the command that began it."
 Watch = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is done, and of how much; of calls a few times a second."""
+"""Called with the step, how much of it is done, and its total; for calls a few times a second."""
 
 
 class Model(Struct, frozen=True, kw_only=True):

@@ -339,7 +339,7 @@ class RunJournal:
         if not busy and self._committed - self._written_back >= _WRITE_BACK_S:
             self._written_back = self._committed
             self._writing_back = self._loop.run_in_executor(None, self._database.write_back)
-            # Whatever is wrong with the disk, the next transaction says.
+            # The next transaction reports any fault of the disk.
             self._writing_back.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _gathered(self) -> _Transaction:
@@ -359,7 +359,7 @@ class RunJournal:
     def _add(self, batch: _Transaction, what: Attempt | _RecordedVerdict | None, waiter: Waiter) -> None:
         if isinstance(what, Attempt):
             if waiter.done():
-                # Nobody waits any more, so it will not be sent.
+                # No caller waits any more, so it will not be sent.
                 return
             self.usage.calls += 1
             batch.attempts.append(what)
@@ -392,7 +392,7 @@ class RunJournal:
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_exception(error)
-                # Whoever has ended meanwhile need not hear it.
+                # Callers that have ended in the meantime need no result.
                 waiter.exception()
 
     def _gathered_waiters(self) -> list[Waiter]:

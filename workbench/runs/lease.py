@@ -28,7 +28,7 @@ PATIENCE_S = 600.0
 """A database that can't be written for so long ends the work; see `Lease.endless`."""
 _PAUSE_S = 0.5
 _LAST_S = 10.0
-"""Who is told to end still waits so long while others write: what it holds is paid for."""
+"""A process that is to end still waits so long while others write: its results are paid for."""
 Result = TypeVar("Result")
 _log = logging.getLogger("workbench.runner")
 

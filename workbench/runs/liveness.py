@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# -- What keeps a runner from storing, since when, and how that is said.
+# -- What keeps a runner from storing, since when, and how that is reported.
 
 
 _BUSY_S = 10.0
@@ -76,7 +76,7 @@ class Trouble:
     def over(self) -> str:
         """Describe a resolved series: from when to when, and the error."""
         end = processes.wall()
-        # A clock may have been set meanwhile.
+        # A clock may have been set in the meantime.
         return f"nothing could be stored from {clock(end - self.lasted)} to {clock(end)}: {self.error.message}"
 
 
@@ -85,13 +85,13 @@ def clock(seconds: float) -> str:
     try:
         at = datetime.fromtimestamp(seconds)
     except (ValueError, OverflowError, OSError):
-        # Whoever wrote it down may have written anything.
+        # The stored value may be anything.
         return "an unknown time"
     today = datetime.fromtimestamp(processes.wall())
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
-# -- A file beside the database that the runner keeps locked, and on which it says what keeps it from storing.
+# -- A file next to the database that the runner keeps locked, with a notice of what keeps it from storing.
 
 
 _BYTES = 1024
@@ -275,7 +275,7 @@ def _words(notice: Notice) -> str:
     return f"{what} since {clock(notice.since or 0)}"
 
 
-# -- Starting the runner: a process of its own that outlives whoever starts it.
+# -- Starting the runner: a separate process that outlives its starter.
 
 
 _START_S = 30.0
@@ -297,7 +297,7 @@ def ensure_runner(database: Database) -> None:
     if is_alive(runs.lease(database.reader()), database.path):
         return
     process = _spawn(database.path)
-    # Whoever starts a process has to collect it when it ends; the app may outlive many runners.
+    # The starter of a process has to reap it when it ends; the app may outlive many runners.
     threading.Thread(target=process.wait, name="runner-end", daemon=True).start()
     patience = time.monotonic() + _START_S
     while not _has_begun(database, process.pid):

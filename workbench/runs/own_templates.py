@@ -43,7 +43,7 @@ from workbench.verifiers.judges.verifier import asked_by
 __all__ = ["MAX_BYTES", "TEMPLATE"]
 
 ITS_OWN: Final = ("strategy", "variant", TEMPLATE_VERSION, PUBLISHED, "parser")
-"""Options that say what a template of one's own says itself."""
+"""Options that a custom template replaces."""
 _ENDING: Final = ".toml"
 _FILE: Final = re.compile(r"\w[\w.+@-]{0,99}")
 _OF_ROLES: Final = Sampling(temperature=0.4, top_p=0.95, top_k=40, max_tokens=2048)

@@ -9,9 +9,9 @@ _WINDOW_S: Final = 60.0
 """Seconds that are looked back."""
 _LEAST_STEPS: Final = 3
 _LEAST_S: Final = 5.0
-"""So much must be known of a run's pace before its end is told."""
+"""The observations needed before a run's end is estimated."""
 _LONGEST_PAUSE: Final = 5.0
-"""Times the usual step: whatever takes longer stands still, for nobody knows how long."""
+"""A run counts as stalled after so many times its usual step."""
 
 
 class RunPace:

@@ -152,7 +152,7 @@ def _lines(place: str, value: Any) -> Iterator[str]:
 
 _SECRET = b"\0" * 32
 _ANY = VerifierInput(item=0, question="1 + 1?", reference="2", completion="2")
-"""Any item will do to see what a verifier asks whom for."""
+"""Any item will do to see which calls a verifier makes."""
 
 
 class CheckedServer(Struct, frozen=True, kw_only=True):
@@ -196,7 +196,7 @@ async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
     asked: dict[bytes, tuple[ModelServer, list[Request]]] = {}
     for role, server in verifier.servers().items():
         one = server, requests[role]
-        # What is sent beside a request may be a mapping, which is no key itself.
+        # Additions to a request may be a mapping, which can't be a dictionary key.
         key = msgspec.json.encode(one)
         asked[key] = one
         roles.setdefault(key, []).append(role)
@@ -244,7 +244,7 @@ async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | No
     return ServerFinding("note", said, "Try it on a few items before you trust it.")
 
 
-# -- Recorded judge outputs: JSON Lines with the reply in ``raw``, beside whatever else.
+# -- Recorded judge outputs: JSON Lines with the reply in ``raw``, and any other fields.
 
 
 FIELD = "raw"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _CHUNK = 64
 Subject = Probe | Companion
 Watch = Callable[[int, int | None], None]
-"""Is told how many completions are judged and, once it only waits for them before it ends, the calls in flight."""
+"""Called with how many completions are judged and, once it only waits for them before it ends, the calls in flight."""
 
 
 class JudgedSubject(Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ def judge_by_servers(
         except Halt as halt:
             raise RunError(halt.message, "What was answered is stored; probe again to go on.") from halt
         except LeaseLost as lost:
-            raise RunError("Another process has taken over the database's runs.", "Probe again.") from lost
+            raise RunError("Another process has become the database's runner.", "Probe again.") from lost
     return _calls(database, run) - before
 
 

@@ -187,7 +187,7 @@ def _ask(
             servers = servers_of(database, run, verifier)
             judge_on_servers(database, lease, servers, verifier, chunks, answers.check, answers.record)
         except (Halt, Stopped, LeaseLost) as error:
-            why = str(error) or "Another process has taken over the database's runs."
+            why = str(error) or "Another process has become the database's runner."
             trouble = f"{why} What was answered is stored; ask again to go on."
     return Over(calls=_sent(database, run) - before, trouble=trouble)
 

@@ -88,7 +88,7 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
     if verifier.isolation == "sandbox" or row.verifier.kind in JUDGES_NOTHING:
         does = "runs programs" if verifier.isolation == "sandbox" else "judges no completion"
         raise UsageError(
-            f"{row.verifier.name!r} {does}: what other options would change only a run of their own shows.",
+            f"{row.verifier.name!r} {does}: only a separate run shows what other options would change.",
             "Start one under another name.",
         )
     if is_identity(verifier, row.verifier.config_hash) and verifier.version == row.version:
@@ -110,7 +110,7 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
     )
 
 
-# -- The process, and what it is told and tells.
+# -- The process, and its messages.
 
 
 class RejudgingJob(Struct, frozen=True, kw_only=True):
@@ -277,7 +277,7 @@ def _started(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            # A session of its own: Ctrl-C reaches it when its calls have had their time.
+            # A separate session: Ctrl-C is passed on once its calls have ended.
             start_new_session=True,
         )
     except OSError as error:
@@ -297,7 +297,7 @@ def _started(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        # Nobody reads what it says meanwhile.
+        # Its output is not read in the meantime.
         process.communicate(timeout=_PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()

@@ -131,7 +131,7 @@ _KEY = 16
 _FENCE = re.compile(rb"data-[bcdfghjklmnpqrst]{16}")
 """The delimiter that `verifiers.judges.fence` makes."""
 _BREAK = re.compile("[\u200b\u2009]")
-"""What stands in a broken control token; a zero-width space until `llm-judge` was at version 4."""
+"""The character in a broken control token; a zero-width space until `llm-judge` was at version 4."""
 _TOLD = msgspec.json.encode(BROKEN_NOTICE).strip(b'"')
 _MESSAGES = "/messages"
 """What the path of Anthropic's API ends with; other servers' chat ends with ``/chat/completions``."""
@@ -201,7 +201,7 @@ class Book:
             return response.replace(recorded_fence, fence) if recorded_fence and fence else response
         request = msgspec.json.decode(body)
         sent = "\n".join(_texts(request))
-        # What is kept may have been heard before tokens were broken, or as they were.
+        # Recordings may be from before tokens were broken, or contain unbroken ones.
         bare = _BREAK.sub("", sent)
         text = sent if bare == sent else f"{sent}\n{bare}"
         asked = request.get("model") if isinstance(request, dict) else None

@@ -220,7 +220,7 @@ def _timestamp(seconds: float) -> str | None:
     try:
         at = datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
-        # Whoever wrote it down may have written anything.
+        # The stored value may be anything.
         return None
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -340,7 +340,7 @@ async def _calls_about(
     key = secret(project.database.reader())
     found = []
     for item in items:
-        # What goes wrong here will go wrong in the run, item by item, and is said there.
+        # An error here will occur in the run, item by item, and is reported there.
         with suppress(Exception):
             planned = await preview(verifier, item, key)
             found += [lanes[one.role].prepare(one.request, 0).estimate for one in planned]

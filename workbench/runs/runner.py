@@ -354,7 +354,7 @@ def run_database(path: Path) -> int:
         try:
             runner.work()
         except LeaseLost:
-            _log.warning("runner %d: another process has taken over", os.getpid())
+            _log.warning("runner %d: another process has become the runner", os.getpid())
         finally:
             lease.release()
     finally:
@@ -363,7 +363,7 @@ def run_database(path: Path) -> int:
 
 
 def main() -> None:
-    # What a full disk has no room for is said again later, without a traceback.
+    # A message that a full disk has no room for is repeated later, without a traceback.
     logging.raiseExceptions = False
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:

@@ -107,7 +107,7 @@ class _ItemCalls:
 Record = Callable[[RunJournal, int, Judged, Sequence[MadeCall]], Waiter]
 """Takes the verdict on an item and the calls it rests on; the result is done once it is committed."""
 Ending = Callable[[int], None]
-"""Is told, ten times a second, how many calls in flight are waited for before the work ends."""
+"""Called, ten times a second, with how many calls in flight are waited for before the work ends."""
 
 
 def judge_on_servers(
@@ -228,7 +228,7 @@ class _ServedRun:
 _GO_ON: Final = "What was answered is stored; start the server again to go on."
 _ASK_AGAIN: Final = "Ask again: what was accepted goes on as soon as it can, and no call is made twice."
 _PATIENCE_S: Final = 2.0
-"""Whoever asks is told after so long that nothing can be stored."""
+"""A caller gets an error after so long if nothing can be stored."""
 
 
 class VerifierSession:
@@ -350,7 +350,7 @@ class VerifierSession:
 
 def _explained(error: Halt | LeaseLost | StoreError) -> RunError:
     taken_over = isinstance(error, LeaseLost)
-    return RunError("Another process has taken over the database's runs." if taken_over else str(error), _GO_ON)
+    return RunError("Another process has become the database's runner." if taken_over else str(error), _GO_ON)
 
 
 @asynccontextmanager

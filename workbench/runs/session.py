@@ -171,7 +171,7 @@ class Session:
 
     async def _drain(self) -> None:
         idle = False
-        # Rounds are counted, not seconds: a process that is stopped meanwhile has not read what came.
+        # Rounds are counted, not seconds: a process that was suspended has not read received data.
         for _ in range(round(GRACE_S / LOOK_S)):
             if not self._tasks or idle or any(client.journal.broken for client in self.clients):
                 break
@@ -182,7 +182,7 @@ class Session:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            # Nobody need hear how it ended.
+            # Its result isn't needed.
             task.exception()
 
 

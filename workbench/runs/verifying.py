@@ -270,7 +270,7 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
         stored_batches.forget_failures(connection, run)
         calls.forget_refused(connection, run)
         if take_back(connection, run) and row.state == "complete":
-            stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
+            stored_runs.settle(connection, run, "paused", f"Its {what} were deleted.")
 
 
 def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:

@@ -42,7 +42,7 @@ class _TokenNames(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tokens by model family; `#` stands for a number.
+    """The tokens by model family; `#` is a placeholder for a number.
 
     Attributes:
         ambiguous: Tokens that are names in code as well, such as `<s>` and `[PAD]`.

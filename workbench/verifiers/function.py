@@ -103,7 +103,7 @@ def _wrong(function: Callable[..., Any], isolation: Isolation, hints: dict[str, 
         yield "its first parameter is the item"
     for one in parameters[1:]:
         if one.kind is not one.KEYWORD_ONLY:
-            yield f"{one.name} is no option: options stand behind a *"
+            yield f"{one.name} is not an option: options come after a *"
         elif one.default is one.empty:
             yield f"{one.name} has no default"
         elif one.name not in hints or not _is_plain(hints[one.name]):

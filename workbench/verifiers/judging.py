@@ -78,7 +78,7 @@ def failure(detail: str) -> Verdict:
 
 
 def _cut(text: str | None, length: int) -> str | None:
-    # A plug-in may have put anything there; what is no text is refused when it is sent or stored.
+    # A plug-in may have put anything there; data that is not text is rejected when it is sent or stored.
     return text[:length] if isinstance(text, str) else text
 
 

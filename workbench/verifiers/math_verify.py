@@ -58,7 +58,7 @@ class MathVerify:
     name: str = "math-verify"
     isolation: Isolation = "process"
     allowance = Allowance(deadline_s=3.0)
-    """Real answers take up to 0.7 s of processor time, and half as much again beside busy neighbours."""
+    """Real answers take up to 0.7 s of processor time, and half as much again under load."""
 
     def __init__(self, **options: str) -> None:
         self._options = made(MathVerifyOptions, options)

@@ -227,7 +227,7 @@ class WorkerPool:
             late: Cause | None = "wall"
         else:
             spent = worker.meter.spent(live=True)
-            # Nobody computes for a minute to be there: who loads is late when that is over by the clock.
+            # Loading isn't minutes of computing: it is late when its time by the clock is over.
             late = spent.over(seconds) if worker.ready else "wall" if spent.wall >= seconds else None
             worker.next_look = now + spent.left(seconds)
         if late is None:

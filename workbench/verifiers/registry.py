@@ -187,7 +187,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
     except ValueError as error:
         option, colon, wrong = str(error).partition(": ")
         raise OptionError(
-            f"The verifier {point.name!r} refuses its options: {error}",
+            f"The verifier {point.name!r} rejects its options: {error}",
             option=option if colon else None,
             wrong=wrong or str(error),
         ) from error

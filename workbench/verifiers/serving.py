@@ -185,7 +185,7 @@ def _headers(given: Mapping[str, object]) -> dict[str, str]:
         if not _HEADER.fullmatch(name) or not isinstance(value, str) or not (value.isascii() and value.isprintable()):
             raise ValueError("extra_headers: names are letters, digits and -, values lines of plain text")
         if value.startswith("$") and not _VARIABLE.fullmatch(value[1:]):
-            raise ValueError(f"extra_headers: {name}: behind $ stands the name of an environment variable")
+            raise ValueError(f"extra_headers: {name}: the name of an environment variable comes after $")
         if _SECRET_HEADER.search(name) and not value.startswith("$"):
             raise ValueError(f"extra_headers: {name}: put the value into an environment variable and write $ITS_NAME")
         headers[name.lower()] = value
@@ -394,7 +394,7 @@ def _quoted(text: str) -> str:
     return ascii(text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}...")
 
 
-# -- The verdict of a verifier that asks model servers, whatever becomes of its calls.
+# -- The verdict of a verifier that asks model servers, whatever the outcome of its calls.
 
 
 async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from workbench.core.verdict import Verdict
 
 LENGTH = struct.Struct("!Q")
-"""What stands before each message."""
+"""The header of each message."""
 
 _CHUNK = 1 << 18
 _LONGEST_REPLY = 1 << 26

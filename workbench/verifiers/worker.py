@@ -135,7 +135,7 @@ def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, large
         try:
             verdict = judged(verifier, item)
         except MemoryError:
-            # To free what was taken could outlast the deadline: answer at once, and leave that to the kernel.
+            # Freeing the memory could outlast the deadline: answer at once, and leave that to the kernel.
             lift_memory_limit()
             ended = structs.replace(_OUT_OF_MEMORY, ms=(time.perf_counter() - started) * 1000)
             sock.sendall(pack(WorkerAnswer(item=item.item, verdict=ended, last=True)))

@@ -150,7 +150,7 @@ def test_reasons_say_something_for_their_outcomes_and_nothing_else() -> None:
         ("incorrect", "list", "tuple", "", "They do not have equal members in the same order."),
         ("abstain", "number", "number.exact", "1", ""),
         ("abstain", "multi_part_reference", None, "1", REASONS["multi_part_reference"].undecided),
-        ("error", "internal", None, "", "It failed on this item; what it said stands below."),
+        ("error", "internal", None, "", "It failed on this item; its message is below."),
         ("correct", "a plug-in's own", "a.b", "x", ""),
         ("correct", None, None, "", ""),
     ],

@@ -120,7 +120,7 @@ def complete(
                 project.database, lease, writers, asking, max_cost=plan.max_cost, watch=watch
             )
         except LeaseLost as lost:
-            raise RunError("Another process has taken over the database's runs.", GO_ON) from lost
+            raise RunError("Another process has become the database's runner.", GO_ON) from lost
     return _settled(project, plan, asked, runs, standings, new)
 
 

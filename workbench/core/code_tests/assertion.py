@@ -201,7 +201,7 @@ class Sources:
 
 
 LONGEST: Final = 1 << 20
-"""Characters of a test that are looked at; a longer one is run as it stands."""
+"""Characters of a test that are parsed; a longer one is run unchanged."""
 AS_LIST: Final = "as_list"
 AS_LIST_DEFINITION: Final = f"""\
 def {AS_LIST}(found):

@@ -128,11 +128,11 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     """
     log = beside(temporary, "-wal")
     if log.exists() and log.stat().st_size:
-        # A full disk: what was made stands in the log still, which does not go along.
+        # A full disk: the content is still in the log, which is not renamed along.
         raise StoreError(f"{target}: the disk is full.", "Make room on it, then try again.", "space")
     if not any(os.path.lexists(beside(target, end)) for end in ENDS):
         if not give_name(temporary, target):
-            raise StoreError(f"{target} exists.", "Somebody else has just made it.")
+            raise StoreError(f"{target} exists.", "Another process has just created it.")
         temporary.unlink(missing_ok=True)
         _store_names(target.parent)
         return ()

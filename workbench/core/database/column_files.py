@@ -28,7 +28,7 @@ _PADDED = 8
 _LARGEST = 1 << 30
 _LAST_VERSION = 2**63 - 1
 _KIND = re.compile(r"[<>|][iu][1248]|[<>]f8")
-"""Whole and real numbers: what else numpy could make of bytes is none of ours."""
+"""Types of whole and real numbers; no other type of numpy's is used."""
 
 
 class ColumnHeader(Struct, frozen=True, kw_only=True):
@@ -40,9 +40,9 @@ class ColumnHeader(Struct, frozen=True, kw_only=True):
         token: In hexadecimal digits.
         schema: Version of the database's schema.
         rows: Values in each column.
-        aligned: Checksum of the items the rows stand for.
+        aligned: Checksum of the rows' items.
         kinds: Column -> its type as numpy writes it, such as ``"<i4"``.
-        names: Column -> what its codes stand for.
+        names: Column -> the meanings of its codes.
     """
 
     run: int | None

@@ -65,7 +65,7 @@ class Database:
         with opening(self.path):
             _check_place(self.path, create=create)
             if create:
-                # Whoever was killed just after a new one had its name has left the folder in which it was made.
+                # A process killed just after a new one got its name has left the folder in which it was made.
                 sweep(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
         self._place = Place(self.path)
@@ -342,7 +342,7 @@ class _Turn:
             # No such locks on this file system: SQLite is asked at once.
             pass
         except BaseException:
-            # Ctrl-C as it was taken.
+            # Ctrl-C with its usual handler.
             self._give_back()
             raise
         return True
@@ -391,7 +391,7 @@ def open_connection(path: Path) -> sqlite3.Connection:
     """Open a connection in WAL mode with foreign keys on; transactions are begun explicitly."""
     with explained(path):
         connection = sqlite3.connect(
-            # A file that was removed meanwhile is not made anew.
+            # A file that was removed in the meantime is not created again.
             f"{path.absolute().as_uri()}?mode=rw",
             uri=True,
             isolation_level=None,
@@ -452,7 +452,7 @@ def _check_sqlite() -> None:
         )
 
 
-# -- SQL that takes long, where ctrl-C and whoever waits no more are heeded at once.
+# -- Long SQL that ends at once on Ctrl-C or cancellation.
 
 
 T = TypeVar("T")

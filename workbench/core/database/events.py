@@ -14,7 +14,7 @@ from workbench.core.health import Finding
 from workbench.core.label import EventKind, LabelEvent, Task
 from workbench.core.progress import stepping
 
-# -- Whether label events are what was given: a digest beside each, against decay of the file, not against forgery.
+# -- Integrity of label events: a digest next to each, against decay of the file, not against forgery.
 
 
 COLUMNS: Final = (
@@ -71,9 +71,9 @@ def finding(connection: Connection) -> Finding:
 
 Connection = sqlite3.Connection
 Refused = sqlite3.IntegrityError
-"""What ``append`` raises when the database refuses an event."""
+"""Raised by ``append`` when the database rejects an event."""
 ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
-"""Kinds of what a person says of an item served to them, whatever it is for."""
+"""Kinds of an annotator's answers to a served item, for any purpose."""
 _COLUMNS = COLUMNS
 _INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
 
@@ -187,7 +187,7 @@ FLAG_STANDS = (
     "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
     "AND o.subject = f.subject AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))"
 )
-"""The event with the alias f is a flag that its maker has not taken off."""
+"""The event with the alias f is a flag that its maker has not removed."""
 
 
 def current_of(

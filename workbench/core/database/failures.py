@@ -15,7 +15,7 @@ from workbench.core.errors import Cause, StoreError
 
 _SAFE = "What was saved before is safe."
 _ACCESS = (
-    "Is it yours to read, with the log beside it? And to write, with its folder, on a disk that can be written? "
+    "Is it yours to read, with the log next to it? And to write, with its folder, on a disk that can be written? "
     "What can't be written can be copied: workbench backup DB COPY"
 )
 _HINTS: dict[int, str] = {

@@ -57,7 +57,7 @@ def _connect(path: Path, folder: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?immutable=1"
     beside = [end for end in LOGS if os.path.lexists(path.with_name(path.name + end))]
     if beside:
-        # What stands in its log is part of it; only a copy's log can be read without leaving a trace beside it.
+        # Its log's content is part of it; only a copy's log can be read without leaving a trace next to it.
         for end in ("", *beside):
             _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
         address = f"{(folder / 'other').as_uri()}?mode=rw"

@@ -13,7 +13,7 @@ from workbench.core.progress import stepping
 
 Connection = sqlite3.Connection
 COVERED: Final = frozenset({"questions", "question_text", "completions", "completion_text", "sources", "models"})
-"""Tables whose values the hashes cover; nothing but structure and rules tells of the others' values."""
+"""Tables whose values the hashes cover; the others' values are checked by structure and constraints only."""
 _encode = msgspec.msgpack.Encoder().encode
 _QUESTIONS: Final = """
     SELECT q.id, q.hash, t.text, t.reference, s.name, q.type, q.subtype

@@ -61,7 +61,7 @@ class LookedAt(Database):
         if self._stood is None:
             super().require_place()
         elif _standing(Path(os.path.realpath(self.path))) != self._stood:
-            raise StoreError(f"{self.path}: somebody has written to it meanwhile.", "Try again.")
+            raise StoreError(f"{self.path}: it was written to in the meantime.", "Try again.")
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -212,7 +212,7 @@ def _no_copy(path: Path, where: str, error: OSError) -> StoreError:
     )
 
 
-# -- Whether a database may be written where it stands: SQLite writes a log and an index of it beside the file.
+# -- Whether a database may be written in its folder: SQLite writes a log and an index of it next to the file.
 
 
 _BESIDE = ("-wal", "-shm")
@@ -220,7 +220,7 @@ _BESIDE = ("-wal", "-shm")
 
 def why_unwritable(path: Path) -> str | None:
     """Return why SQLite can't write a database here; None if it can, or if there is no file."""
-    # It keeps its log beside the file itself, not beside a link to it.
+    # It keeps its log next to the file itself, not next to a link to it.
     file = Path(os.path.realpath(path))
     if not file.is_file():
         return None

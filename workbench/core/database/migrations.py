@@ -139,7 +139,7 @@ def _applied_at() -> str:
     return str(datetime.now(UTC))
 
 
-# -- Opening: made where there is none, checked, and brought up to date.
+# -- Opening: created if missing, checked, and upgraded.
 
 
 def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = False) -> int:
@@ -192,7 +192,7 @@ def _make_whole(path: Path) -> None:
     with part_folder(path) as part:
         make(part / path.name, latest_version())
         if [found.name for found in part.iterdir()] != [path.name]:
-            # A full disk: what was made stands in the log still, which does not go along.
+            # A full disk: the content is still in the log, which is not renamed along.
             raise StoreError(f"{path}: the disk is full.", "Make room on it, then try again.", "space")
         give_name(part / path.name, path)
 
@@ -227,7 +227,7 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
     if wrong:
         more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise SchemaError(
-            f"{path}: somebody has changed it: {'; '.join(wrong[:_SHOWN])}{more}.",
+            f"{path}: it was changed by another program: {'; '.join(wrong[:_SHOWN])}{more}.",
             f"Nothing was read or written. To see each with its text: workbench doctor {shlex.quote(str(path))}",
         )
 
@@ -257,7 +257,7 @@ def _require_free_names(connection: Connection, path: Path, older: int, newer: i
     for stored in schema_check.read(connection):
         if stored.name.lower() in needed:
             raise StoreError(
-                f"{path}: somebody's own {stored.kind} {shown(stored.name)} has a name that version {newer} needs.",
+                f"{path}: the foreign {stored.kind} {shown(stored.name)} has a name that version {newer} needs.",
                 "Drop it or give it another name first. Nothing was changed.",
             )
 
@@ -297,7 +297,7 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
         raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
     if version < 1:
         raise SchemaError(
-            f"{path}: somebody has changed it: it says that it is of version {version}.", "Go back to a backup."
+            f"{path}: it was changed by another program: its version is {version}.", "Go back to a backup."
         )
     unknown = _names(connection) - {*MIGRATIONS}
     if version > latest_version() or unknown:
@@ -355,7 +355,7 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
     """
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
-    # Views of somebody's own go on to read the table of a name, whichever it is.
+    # Foreign views continue to read the table of a name, whichever it is.
     connection.execute("PRAGMA legacy_alter_table = ON")
     connection.execute("BEGIN IMMEDIATE")
     try:

@@ -14,7 +14,7 @@ from workbench.core.files import require_plain
 
 Inode = tuple[int, int]
 LOGS = ("-wal", "-journal")
-"""What the logs beside a database are called, after its name."""
+"""Suffixes of the logs next to a database."""
 
 
 class Place:
@@ -37,10 +37,10 @@ class Place:
         with suppress(OSError):
             if _inode_at(self._path) == self._file:
                 return
-        # Its log stands beside the file itself, not beside a link to it.
+        # Its log is next to the file itself, not next to a link to it.
         raise StoreError(
             f"{self._path} was moved, deleted or replaced while it was open: put back the file that was opened.",
-            f"Nothing is written meanwhile. Leave {self._path.name}-wal where it is: it may hold what is not in the "
+            f"Nothing is written until then. Leave {self._path.name}-wal where it is: it may hold what is not in the "
             "file yet.",
             "moved",
         )
@@ -127,14 +127,14 @@ def _mounts() -> list[tuple[str, str]]:
     return [(part.mountpoint, part.fstype) for part in psutil.disk_partitions(all=True)]
 
 
-# -- Who has a database open, so that its file is not taken from under them.
+# -- Which processes have a database open, so that its file is not replaced under them.
 
 
 ENDS = ("", "-wal", "-shm", "-journal")
 """What a database's files are called, after its name."""
 _PROCESSES = Path("/proc")
 _LOCKED = {"": (0x40000000, 512), "-shm": (120, 9)}
-"""Where in which file SQLite locks, and how many bytes: whoever has read from a database holds one of them."""
+"""Where in which file SQLite locks, and how many bytes: a process that has read from a database holds one of them."""
 
 
 def beside(path: Path, end: str) -> Path:
@@ -193,7 +193,7 @@ def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
     except PermissionError:
-        # Nobody can write to what may not be written to.
+        # No process can write to a read-only file.
         yield
         return
     try:

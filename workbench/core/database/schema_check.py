@@ -22,16 +22,16 @@ DIGESTS: Final = {
 """Schema version -> `digest` of what SQLite keeps of it, which differs in white space; what has another is compared."""
 
 NAMES: Final = "_sqlite_migrations"
-"""The table of applied migrations; earlier programs had sqlite-utils make it, in words of its own."""
+"""The table of applied migrations; earlier programs had sqlite-utils make it, in its own spelling."""
 
 _TEXT: Final = "iif(typeof({0}) IN ('text', 'null'), {0}, quote({0}))"
-# What is no text where text belongs is nothing of ours, and is not to be taken for it.
+# A placeholder for a non-text value in a text column, which never equals ours.
 _READ: Final = (
     f"SELECT {', '.join(map(_TEXT.format, ('type', 'name', 'tbl_name')))}, rootpage, {_TEXT.format('sql')} "
     "FROM main.sqlite_master ORDER BY type, name, sql"
 )
 _TAKEN: Final = re.compile("sqlite_|pragma_|json_each$|json_tree$", re.IGNORECASE)
-"""Names of tables that SQLite itself has, one of somebody's would stand in front of."""
+"""Names of SQLite's own tables, which another table of the name would shadow."""
 _STATISTICS: Final = ("sqlite_stat1", "sqlite_stat3", "sqlite_stat4", "sqlite_sequence")
 _WRITTEN: Final = {
     "table": re.compile(r"CREATE TABLE\b"),
@@ -39,7 +39,7 @@ _WRITTEN: Final = {
     "view": re.compile(r"CREATE VIEW\b"),
     "trigger": re.compile(r"CREATE TRIGGER\b"),
 }
-"""How SQLite itself begins the text of each kind, whatever was typed."""
+"""The beginning of SQLite's own text of each kind, whatever was typed."""
 _OF_NAMES: Final = {
     "table": re.compile(rf"""CREATE TABLE ["\[`]?{NAMES}["\]`]?\s*\("""),
     "index": re.compile(rf"""CREATE (UNIQUE )?INDEX \S+\s+ON ["\[`]?{NAMES}["\]`]?\s*\("""),
@@ -146,7 +146,7 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
     if _is_virtual(row):
         yield Difference(row.kind, row.name, f"virtual {strange}", row.sql)
     elif written is None or row.sql is None or not written.match(row.sql):
-        yield Difference(row.kind, row.name, f"{strange}, and its text is none of its kind", row.sql)
+        yield Difference(row.kind, row.name, f"{strange}, and its text is not valid for its kind", row.sql)
     elif row.name in _STATISTICS and row.kind == "table":
         yield Difference(row.kind, row.name, f"{_called(row)} holds SQLite's statistics", row.sql, harmless=True)
     elif row.kind == "trigger" or _TAKEN.match(row.name):
@@ -154,7 +154,7 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
     elif row.kind == "index":
         yield Difference(row.kind, row.name, strange, row.sql, harmless=_is_harmless(connection, row, known))
     else:
-        # What a virtual table keeps in tables beside it goes with it.
+        # A virtual table's shadow tables go with it.
         parsed = {
             (kind.replace("shadow", "table"), name)
             for _, name, kind, *_ in connection.execute("PRAGMA main.table_list").fetchall()

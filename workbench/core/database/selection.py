@@ -40,7 +40,7 @@ SHOWN_DATASET: Final = (
     "(NOT EXISTS (SELECT 1 FROM imports AS n WHERE n.dataset_id = d.id AND n.state = 'running') "
     f"OR EXISTS (SELECT 1 FROM questions AS k WHERE k.dataset_id = d.id AND {shown_question('k.id')}))"
 )
-"""A data set ``d`` of which there is nothing yet but what an unfinished import has brought is hidden, as that is."""
+"""A dataset ``d`` that has only rows of an unfinished import is hidden, as they are."""
 _NAMES: Final = {
     "dataset": f"SELECT d.name FROM datasets AS d WHERE {SHOWN_DATASET} ORDER BY d.name",
     "domain": "SELECT DISTINCT domain FROM sources WHERE domain IS NOT NULL ORDER BY domain",
@@ -130,7 +130,7 @@ def items_for(*texts: str) -> str:
 SUBTYPE = "coalesce(i.subtype, q.subtype)"
 TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
 STATE = "coalesce(i.state, 'unlabelled')"
-# A check is part of no benchmark: whatever is known of it, it has no gold.
+# A check is part of no benchmark: it has no gold, although its answer is known.
 IS_CHECK = "c.id IN (SELECT completion_id FROM check_items)"
 GOLD = (
     f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "

@@ -29,7 +29,7 @@ def _text(time: datetime) -> str:
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-# -- JSON that is stored in a column: a file of somebody else's may hold anything there.
+# -- JSON that is stored in a column: an untrusted file may hold anything there.
 
 
 T = TypeVar("T")

@@ -45,9 +45,9 @@ Shortcoming = Literal[
     "completion_crowded",
     "fewer_boxes",
 ]
-"""Why the card is not enough: of the reference, no answer is found, it stands outside the lines shown, or there is no
-room for its boxes; of the completion, nothing stands behind its thoughts, no answer is found and the last line is not
-all shown, an "answer is" stands long before the end, there is no room, or it has fewer boxes than the reference."""
+"""Why the card is not enough: of the reference, no answer is found, it is outside the lines shown, or there is no
+room for its boxes; of the completion, nothing follows its thoughts, no answer is found and the last line is not
+all shown, an "answer is" occurs long before the end, there is no room, or it has fewer boxes than the reference."""
 
 REPEATS = 10
 """So many equal lines (of ten characters or more) are a quirk."""
@@ -56,10 +56,10 @@ QUESTION_TAIL, COMPLETION_TAIL, REFERENCE_TAIL = 800, 600, 320
 """Characters of each text's end on the card; the completion's goes back to the beginning of its line."""
 
 AROUND = 240
-"""Characters shown on each side of an answer that stands before the completion's end, and of that end itself."""
+"""Characters shown on each side of an answer that is before the completion's end, and of that end itself."""
 
 SHOWN = 360
-"""The card has room for an answer, and other boxes beside it, of so many characters."""
+"""The card has room for an answer, with other boxes, of so many characters."""
 
 _SNAP = 400
 """A window begins with its line when that is not further back."""

@@ -77,7 +77,7 @@ class RenderedText(NamedTuple):
 
 
 ANSWER_SIGN = "▶ "
-"""Stands before the line that holds the final answer, so that colour is not alone."""
+"""The sign before the line that holds the final answer, so that colour is not the only mark."""
 
 
 class Piece(NamedTuple):

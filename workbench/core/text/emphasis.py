@@ -18,7 +18,7 @@ from workbench.core.text.symbols import WORDS
 MAX_OPEN = 6
 """How many unclosed emphasis marks are kept in mind."""
 _FAR = 40
-"""Characters beside a mark that are looked at."""
+"""Characters next to a mark that are examined."""
 _BY_LENGTH: dict[int, StyleName] = {1: "italic", 2: "bold", 3: "bold"}
 _STARS = re.compile(r"\*+")
 _BEFORE = frozenset("([{\"'“‘«¡¿—:,;_~")

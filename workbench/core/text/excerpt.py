@@ -42,7 +42,7 @@ def shortened(text: str) -> str:
     return inert(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
-# -- Where a text that was searched for stands, as the database finds it: ASCII letters match in either case.
+# -- The place of a search text, as the database finds it: ASCII letters match in either case.
 
 
 _BEFORE, _BEHIND = 10, 80
@@ -68,7 +68,7 @@ def snippet(text: str, search: str) -> str | None:
 LONGEST = 2_000
 """Characters of an answer that are rendered."""
 _SHORT = 24
-"""Characters an answer may have to stand within a sentence."""
+"""Characters an answer may have to be put in a sentence."""
 _DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
 _MATH = re.compile(r"\\|\^|_\{")
 _LINES = re.compile(r"\s*\n\s*")

@@ -12,7 +12,7 @@ _NO_ROOM = {"Mn", "Me", "Cf"}
 """Marks on other characters, and what joins them."""
 
 NONE = "–"
-"""What stands for a figure that does not exist."""
+"""The sign of an undefined value."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NAMED = 4
 """Names that are named one by one; of more, the first three are, and the others counted."""
@@ -164,7 +164,7 @@ def whole(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
-# -- Heat cells: a figure's step between two ends, as a glyph beside its number and as a tint behind it.
+# -- Heat cells: a value's step between two ends, as a glyph next to its number and as a tint behind it.
 
 
 GLYPHS: Final = "▁▂▃▄▅▆▇█"

@@ -23,7 +23,7 @@ _MATH_LIKE = re.compile(r"[\\=^_<>+]")
 _LETTER = re.compile(r"\s*[^\W\d_]\s*")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _NEAR = 8
-"""Characters beside a formula that are looked at."""
+"""Characters next to a formula that are examined."""
 
 
 class Fragment(NamedTuple):

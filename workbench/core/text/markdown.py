@@ -21,7 +21,7 @@ from workbench.core.text.fragments import Fragment, TableLine, fragments, is_sep
 from workbench.core.text.math import FRAME, render_math
 
 DISPLAY_INDENT = "    "
-"""Stands before math on lines of its own."""
+"""The indentation of math on lines of its own."""
 REPEATED = 10
 """So many equal lines in a row are shown as one; fewer may be the rows of a matrix."""
 LINE_BREAK = re.compile(r"\r\n|\r|\n")

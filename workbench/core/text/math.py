@@ -159,13 +159,13 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 40
 """Fragments nested deeper stay as typed."""
 FRAME = ("▌", "▐")
-"""What stands for the frame of a ``\\boxed``: like no bracket, so that ``[0, 1)`` inside keeps its own."""
+"""The frame of a ``\\boxed``: like no bracket, so that ``[0, 1)`` inside keeps its own."""
 _TOKEN = re.compile(r"\\(?:operatorname|tag)\*|\\[A-Za-z]+|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
 _ASCII_DIGITS = re.compile(r"[0-9]+")
 _ROW_GAP = re.compile(
     r"(\\\\)\*?\s*\[\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*(?:pt|em|ex|mm|cm|in|pc|mu|bp|dd|cc|sp|jot)\s*\]|\\.", re.DOTALL
 )
-"""The length after a row's ``\\\\``, which is no part of the formula; other macros, so that none is cut in two."""
+"""The length after a row's ``\\\\``, which is no part of the formula; other macros, so that they aren't split."""
 _GRID = re.compile(r"\\begin\{(array|matrix|smallmatrix)\}(?:(?!\\end\{\1\}).)*\\end\{\1\}", re.DOTALL)
 _SPACE_RUNS = re.compile(r"[^\S\n]+")
 
@@ -309,7 +309,7 @@ class _MathParser:
         elif name == "sqrt":
             self.root(row)
         elif name in table.TEXTS:
-            # A group drops its leading blanks; here they part words from what stands before.
+            # A group drops its leading blanks; here they separate words from the text before.
             opening, first = (*self.tokens[self.at : self.at + 2], "", "")[:2]
             if opening == "{" and first.isspace():
                 row.space()

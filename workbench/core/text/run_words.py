@@ -38,7 +38,7 @@ def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
     """Yield a line for each node of the cluster that judges a run; none for a run without one."""
     for node in [] if cluster is None else cluster.nodes:
         if node.refused:
-            yield f"node {node.name}: refused: {node.refused}"
+            yield f"node {node.name}: rejected: {node.refused}"
             continue
         rate = "–" if node.rate is None else f"{node.rate:,.1f}"
         yield (

@@ -15,7 +15,7 @@ WORDS = _names(
     "lcm lg lim ln log max min mod Pr rank sec sgn sin sinh sup tan tanh tr "
     "liminf limsup arcsinh arccosh arctanh bmod"
 )
-"""Macros that are words: a space keeps them apart from the letters beside them."""
+"""Macros that are words: a space separates them from adjacent letters."""
 
 SPELLED = {"bmod": "mod", "liminf": "lim inf", "limsup": "lim sup"}
 """Words not spelled like their macro."""

@@ -143,7 +143,7 @@ def reread(response: Response) -> Reply:
 
 
 MAX_TOKENS = 4096
-"""Sent when nobody says otherwise: the field is mandatory."""
+"""The default: the field is mandatory."""
 LEAST_CACHED = 4 * 1024
 """Characters: 1,024 tokens are the least that is cached for any model (4,096 for some); less is read as ever."""
 _REASONS = {
@@ -163,7 +163,7 @@ def build_anthropic(
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     if messages[-1].role == "assistant":
-        # Blanks at the end of a prefill are refused.
+        # Blanks at the end of a prefill are rejected.
         messages = (*messages[:-1], PromptMessage("assistant", messages[-1].content.rstrip()))
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     body: dict[str, Any] = {"model": model}

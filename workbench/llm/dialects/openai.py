@@ -303,7 +303,7 @@ def _reason(choice: dict[str, Any]) -> str | None:
         return native
     names = ("finish_reason", "finishReason", "stop_reason")
     said = next((choice[name] for name in names if choice.get(name) is not None), None)
-    # SGLang's own call has an object there; what is no word at all is none that anybody knows.
+    # SGLang's own call has an object there; a value that is no word is unknown.
     said = said.get("type") if isinstance(said, dict) else said
     return said if said is None or isinstance(said, str) else f"unknown ({type(said).__name__})"
 

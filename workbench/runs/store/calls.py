@@ -37,7 +37,7 @@ class AttemptOutcome(Struct, frozen=True):
 
 
 NOBODY: Final = "*"
-"""Stands for all readers where a response is not to be used any more."""
+"""All readers: the response is not to be used any more."""
 _ALONE: Final = "NOT EXISTS (SELECT 1 FROM batched_calls AS b WHERE b.attempt_id = a.id)"
 """Of attempts ``a`` those that are in no batch."""
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"

@@ -59,10 +59,10 @@ class FailedKey(Struct, frozen=True):
 
 
 def dataset_questions(connection: sqlite3.Connection, name: str) -> list[int]:
-    """Return row ids of all questions of a data set, in the order of import.
+    """Return row ids of all questions of a dataset, in the order of import.
 
     Raises:
-        UsageError: There is no such data set.
+        UsageError: There is no such dataset.
     """
     row = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
     if row is None:

@@ -89,7 +89,7 @@ _DUE: Final = "coalesce((SELECT min(b.look_at) FROM call_batches AS b WHERE b.ru
 _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
 
 
-# -- Trials: their names say whose they are, so that one whose process has ended can be told and taken out.
+# -- Trials: their names identify their process, so that one whose process has ended can be found and deleted.
 
 
 _TRIAL: Final = "trial/"
@@ -358,7 +358,7 @@ def _decoded(text: str, type: type[Stored], what: str) -> Stored:
     try:
         return msgspec.json.decode(text, type=type)
     except msgspec.MsgspecError as error:
-        # A file of somebody else's may hold anything.
+        # An untrusted file may hold anything.
         raise StoreError(f"{what} in the database can't be read: {error}.") from error
 
 

@@ -18,7 +18,7 @@ from workbench.verifiers.judges.published import ANSWER, read_text
 from workbench.verifiers.judges.template import Prompt, plain_names
 
 READING: Final = "answer-type-named@1"
-"""The way replies to such prompts are read, whose form nobody knows beforehand."""
+"""The parser of replies to such prompts, whose form isn't known beforehand."""
 _NAMES: Final = frozenset({"question", ANSWER, "reference"})
 _CODE = re.compile(r"(?<![A-Za-z0-9])([A-D]\d)(?![A-Za-z0-9])")
 _OUTSIDE: Final = {"proof": "proof", "proof-based": "proof", "open-ended": "open_ended", "open": "open_ended"}

@@ -75,7 +75,7 @@ class AnswerType(OneServer):
     description: ClassVar[str] = "Answer type of the question, suggested by a model: for people to confirm"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
-        "fence": "whether texts stand between lines their author can't guess: on (default) or off",
+        "fence": "whether texts are between lines their author can't guess: on (default) or off",
         "neutralise": "whether control tokens in texts are broken: on (default) or off",
         **LIMIT_OPTIONS,
     }

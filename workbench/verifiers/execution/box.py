@@ -28,7 +28,7 @@ from workbench.verifiers.execution.inside.server import AHEAD, NEWS, ORDER
 from workbench.verifiers.execution.interpreter import Interpreter, interpreter
 from workbench.verifiers.execution.settings import PoolSettings
 
-# -- A server's process, for whoever started it: its real process id, its end, and what it said of it.
+# -- A server's process, for its starter: its real process id, its end, and its last output.
 
 
 _STOP_S: Final = 2.0

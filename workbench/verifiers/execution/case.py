@@ -47,7 +47,7 @@ _OF_VALUES: Final[dict[str, Callable[..., Any]]] = {
 
 
 class NotPlainError(ValueError):
-    """The value is none that can be converted outside."""
+    """The value can't be converted outside."""
 
 
 class Raised(Exception):
@@ -136,7 +136,7 @@ def _same_set(expected: object, members: list[Any]) -> bool:
 
 
 _FAILURES: Final = 5
-"""Failures that are told of; the letters tell of all."""
+"""Failures that are reported in detail; the letters cover all."""
 _FROM_INSIDE: Final = frozenset("pfes")
 _CPU_SLACK_S: Final = 10.0
 

@@ -115,7 +115,7 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
     ]
     if not missed:
         return None
-    # Tests run in groups, so that one which was not run any more may stand before the one that ended it all.
+    # Tests run in groups, so one that was not run may come before the one that ended the program.
     suite, position, letter = next((one for one in missed if one[2] != NOT_RUN), missed[0])
     failure = next((failure for failure in found[suite].failures if failure.position == position), None)
     return _First(suite, position, letter, failure)

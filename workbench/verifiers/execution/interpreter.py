@@ -115,7 +115,7 @@ def _libraries(known: Interpreter) -> list[str]:
     return [path for path in dict.fromkeys([*own, *system]) if Path(path).exists()]
 
 
-# -- From a solution's text to a program: what is prompt, what is prose, and where in the text the code stands.
+# -- From a solution's text to a program: which part is prompt or prose, and where in the text the code is.
 
 
 DEFAULT_SECONDS: Final = 3.0

@@ -20,7 +20,7 @@ _PLAIN: Final = re.compile(
       | (?:true|false|null|undefined|NaN|Infinity) (?![\w$]) | [A-Za-z_$][\w$]*\s*: | [-+,:\[\]{}] )*+""",
     re.VERBOSE | re.DOTALL,
 )
-"""Arguments without calls, names and operators of comparison: nothing of a program's own can stand in them."""
+"""Arguments without calls, names and operators of comparison: a program's own objects can't be in them."""
 
 _OWN: Final = frozenset(
     """Array BigInt Boolean Date Function JSON Map Math Number Object Promise Proxy Reflect RegExp Set String Symbol
@@ -45,7 +45,7 @@ def _file_of(asked: RunnerTask) -> str:
         for test, compared in zip(asked.tests, asked.compared, strict=True)
     ]
     job = {"mark": asked.mark, "source": asked.source, "setup": asked.setup, "tests": tests, "compared": asked.compared}
-    # In JSON two separators of lines stand for themselves, which end a string of older JavaScript.
+    # JSON strings may contain two line separators that end a string in older JavaScript.
     return _MAIN.read_text(encoding="utf-8").replace("JOB", json.dumps(job), 1)
 
 

@@ -433,7 +433,7 @@ def _process(
             start_new_session=True,
         )
         stack.enter_context(process)
-        # Whoever is process 1 behind the walls ends when it hears that nobody is here any more.
+        # Process 1 behind the walls ends when this end of its pipe closes.
         stack.callback(own_end.close)
         yield process
 

@@ -181,7 +181,7 @@ def version_of(language: str) -> str:
             text=True,
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise VerifierError(f"The version of what runs {language} can't be told: {error}") from error
+        raise VerifierError(f"The version of the runner for {language} can't be determined: {error}") from error
     return f"{language} {said.stdout.strip()}"
 
 

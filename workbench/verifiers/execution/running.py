@@ -16,7 +16,7 @@ from workbench.verifiers.execution.suite import OutcomeFrame, Results
 from workbench.verifiers.meter import Meter, in_words
 
 LOOK_S: Final = 0.01
-"""How often a child is looked at. It isn't listened to meanwhile, so that its quick tests wake nobody up."""
+"""How often a child is checked. Its output isn't read in between, so that quick tests wake no process."""
 
 _STARTS: Final = frozenset("pfes")
 _CUT_OFF: Final = "it wrote more than it may, or nothing that makes sense"
@@ -88,7 +88,7 @@ class RunningBatch:
         if self._batch.kind == "stdio":
             self._case.take_output(self._batch.places[0], self._results.output(), status, int(1e6 * self._cpu))
         elif status & 0x7F == signal.SIGXCPU:
-            # The kernel was quicker than whoever looks at it.
+            # The kernel was quicker than this check.
             self._give_up("t", in_words("cpu", self._case.program.seconds))
         else:
             self._give_up("x", ended(status))

@@ -39,7 +39,7 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
 
 
 DEFAULTS: Final = PoolSettings()
-"""What holds where nothing else is said."""
+"""The default."""
 
 
 def require_scratch(level: Level) -> None:

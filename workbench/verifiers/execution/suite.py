@@ -30,7 +30,7 @@ _ROOM: Final = 64
 equals an integer of 301 digits."""
 _LONGEST_COMPILED: Final = 1 << 14
 _DOUBLED: Final = "finally"
-"""The compiler writes what stands behind it twice, and so twice as much for each that stands within another."""
+"""The compiler duplicates the code after it, and so doubles it for each level of nesting."""
 
 
 class PreparedTest(Struct, frozen=True):
@@ -139,7 +139,7 @@ def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest
         return PreparedTest("stdio", "", wanted=test.expected or "")
     if test.form == "program":
         return PreparedTest("program", "")
-    # Whatever a file or an older version calls the test, its text decides.
+    # The test's text decides its form, not the form stored with it.
     sides = known.outside(test.source)
     whole = _code(test.source, "exec", compiles=compiles)
     if sides is None:
@@ -191,7 +191,7 @@ def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
         return source
 
 
-# -- What a child wrote, taken apart; it may be anything.
+# -- A child's output, parsed; it may be anything.
 
 
 _CHUNK = 1 << 20

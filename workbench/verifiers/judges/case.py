@@ -89,7 +89,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         notice, written = _noticed(call, fence, broken=texts != given, examples=bool(shown))
 
         def dress(text: str) -> str:
-            # What is said of settled items has fences of its own.
+            # The few-shot examples have their own fences.
             return text if fence is None or (shown and text is shown) else fenced(text, fence)
 
         put_in = {**texts, _EXAMPLES: shown} if shown else texts
@@ -122,7 +122,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
 _ONE_WORD: Final = re.compile(r"[A-Za-z][\w+#.-]{0,39}")
 """The name of a language and the like: it says nothing, so that it needs no fence."""
 _EXAMPLES: Final = "settled_examples"
-"""The placeholder for what is said of settled items."""
+"""The placeholder for the few-shot examples."""
 
 
 def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:

@@ -25,7 +25,7 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
     "xverify": ("correct", "incorrect"),
     "compassverifier": ("a", "b"),
 }
-"""Name of a parser -> what its verdicts "correct" and "incorrect" are said by."""
+"""Name of a parser -> the words of its verdicts "correct" and "incorrect"."""
 NO_LOGPROBS: Final = "no_logprobs"
 """Why a graded verdict abstains where its server told no probabilities of it."""
 _LABEL = re.compile(JUDGMENT, re.IGNORECASE)

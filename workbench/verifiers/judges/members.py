@@ -75,7 +75,7 @@ class JudgePanel:
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Return the panel's verdict; the votes are its members' in their order, "error" for one whose call failed."""
         if not self._members:
-            raise ValueError(f"{MEMBERS}: nobody has looked them up; a run does")
+            raise ValueError(f"{MEMBERS}: not looked up yet; a run does that")
         judged = await together(_vote(one, item, ask, secret) for one in self._members)
         votes = tuple(one.verdict for one in judged)
         if all(vote.outcome is Outcome.ERROR for vote in votes):

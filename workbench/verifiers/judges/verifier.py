@@ -65,7 +65,7 @@ _OWN: dict[str, str] = {
     **PANEL_OPTIONS,
     "samples": "replies an item; several are a vote (default 1)",
     VOTE: "what several samples make: majority (default), or unanimous: correct only where all say so",
-    "fence": "whether texts stand between lines their author can't guess: on (default) or off",
+    "fence": "whether texts are between lines their author can't guess: on (default) or off",
     "neutralise": "whether control tokens in texts are broken: on (default) or off",
 }
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
@@ -396,7 +396,7 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
         stand_ins.add(stand_in)
         return Reply(text=stand_in, finish_reason="stop")
 
-    # A verifier that can make nothing of a stand-in asks no more.
+    # A verifier that can't parse a placeholder makes no further calls.
     with suppress(_PreviewStopped, CallFailed):
         await verifier.judge(item, noted, secret)
     return list(planned.values())

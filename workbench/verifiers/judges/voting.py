@@ -95,7 +95,7 @@ def _sampled(ask: Ask, number: int, samples: int) -> Ask:
     return asked
 
 
-# -- Random draws that a seed and an item's content decide, whatever else happens.
+# -- Random draws that depend on a seed and an item's content only.
 
 
 Thing = TypeVar("Thing")

@@ -61,7 +61,7 @@ def wrong_answer(answer: str) -> str:
     if _LETTER.search(answer) is None:
         return f"{answer} ("
     is_word = any(len(word) > 3 for word in words) or (answer.isalpha() and len(answer) > 2)
-    # Not plus one: that is the same where an arbitrary constant stands.
+    # Not plus one: that is the same with an arbitrary constant.
     return "none of these" if is_word else f"{answer} + x^{{99}}"
 
 

@@ -147,7 +147,7 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
         if is_wanted and name not in found:
             raise ValueError(f"format: {{{name}}} is missing")
         if not is_wanted and name in found:
-            why = "reference is not true" if name == "reference" else "the completion goes out beside it"
+            why = "reference is not true" if name == "reference" else "the completion is sent separately"
             raise ValueError(f"format: {{{name}}} has no place in it, since {why}")
     return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))
 
@@ -170,7 +170,7 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
         raise ValueError("answer: it is a chat's, so it goes with chat=true")
     text = options.get("answer", "{completion}").replace("{solution}", "{completion}")
     if set(_PLACEHOLDER.findall(text)) != {"completion"}:
-        raise ValueError("answer: {completion} stands in it, and no other placeholder")
+        raise ValueError("answer: it contains {completion}, and no other placeholder")
     return Form(text=text, reference=False, neutralise=form.neutralise)
 
 
@@ -178,7 +178,7 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
 
 
 WORD_OPTIONS: Final = {
-    "words": "completions: what is said of a correct and of an incorrect completion (default Yes,No): the score is how "
+    "words": "completions: the words for a correct and an incorrect completion (default Yes,No): the score is how "
     "likely the next token is the first of them against both; of one word alone, how likely that is",
     "logprobs": "completions: how many of the likeliest tokens the server is to tell (default 5, OpenAI's most)",
 }
@@ -291,7 +291,7 @@ class RewardModel(OneServer):
             score = chosen(_numbers(reply), self._label, last=self._dialect == "pooling")
         except ValueError as error:
             raise CallFailed("malformed", str(error)) from error
-        # Only a server that was asked for raw scores is taken at its word; it doesn't say what it applied.
+        # Raw scores are assumed only if they were requested; the server doesn't report what it applied.
         known = None if self._activation == "off" else reply.activation
         trace: dict[str, object] = {"activation": known or self._activation}
         if reply.vectors:

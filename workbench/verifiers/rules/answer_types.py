@@ -52,6 +52,6 @@ TYPES: tuple[ValueType, ...] = (
 """A row for any other type counts before those of the types behind it."""
 READERS = tuple((known.read, known.of_a_name) for known in TYPES if known.read is not None)
 COMPARERS = {types: comparer for known in TYPES for types, comparer in known.comparers.items()}
-"""The comparer of two types, for either order; ``object`` stands for any other type."""
+"""The comparer of two types, for either order; ``object`` matches any other type."""
 WITH_ANY = tuple(one for one, other in COMPARERS if other is object)
 """The types with a row for any other, in the order these rows count."""

@@ -49,7 +49,7 @@ _HEDGE = re.compile(
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
 _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")
 _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
-"""The start of what stands behind a sign or verb; overlapping, so that each value of ``a = b = c`` is found."""
+"""The start of the text after a sign or verb; overlapping, so that each value of ``a = b = c`` is found."""
 _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
@@ -74,7 +74,7 @@ _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
 _BELONGS = re.compile(
     r"\s?[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
 )
-"""What may stand between two formulas that are one answer: a unit, "or", "where", a comma."""
+"""Text that may be between two formulas that are one answer: a unit, "or", "where", a comma."""
 _UNIT_BEHIND = re.compile(
     r"(\s?[A-Za-zµΩ°%][A-Za-zµΩ°/·^0-9-]{0,11}(?:\s(?:per|s|m)\b[A-Za-z\s]{0,12})?)(?=[\s.,;]|\Z)"
 )

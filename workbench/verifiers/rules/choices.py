@@ -190,7 +190,7 @@ _LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
 _SET_AGAINST = re.compile(
     r"\b(?:than|from|by|like|unlike|as|with|without|before|after|between|not|no|nor|if)\s+(?:the\s+|an?\s+)?\Z"
 )
-"""What stands before an option that a sentence only compares with, or denies."""
+"""Text before an option that a sentence only compares with, or denies."""
 
 
 def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:

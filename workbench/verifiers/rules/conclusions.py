@@ -16,7 +16,7 @@ _SENTENCE_END = re.compile(
     r"|(?<=[。！？])\s*|\n+"
 )
 _ROUGHLY = r",?\s+(?:or\s+)?(?:roughly|about|approximately|around|nearly|some)\b"
-"""Behind "i.e." it says once more and less exactly what stands before."""
+"""After "i.e." comes a less exact restatement of the text before."""
 _THEREFORE = re.compile(
     rf"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|(?:i\.e\.|that\s+is)(?!{_ROUGHLY})|giving|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
     r"|\A\W*(?i:so|hence|therefore|thus|consequently|por\s+(?:lo\s+)?tanto|also|donc|ainsi|somit|daher)\b,?\s*"

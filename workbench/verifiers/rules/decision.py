@@ -67,7 +67,7 @@ _CORRECTS = re.compile(
     r"\b(?:wait|wrong|mistake|actually|correct(?:ed|ion|ing)|hmm|oops|instead|should\s+be|sorry|error|on\s+second\s+thought|subtract\w*|but\s+that)\b",
     re.IGNORECASE,
 )
-"""What stands between two boxes of which the second one corrects the first."""
+"""Text between two boxes of which the second one corrects the first."""
 _FEW, _SENTENCE = 3, 6
 _TYPESETTING = 40
 """Characters that setting a text in a font may add."""

@@ -19,7 +19,7 @@ _ONLY_KEY = re.compile(r'^\s*\{\s*"([^"\n]{1,40})"\s*:\s*', re.MULTILINE)
 _ANY_KEY = re.compile(r'"\s*:\s*\Z')
 _KEY_REACH = 40
 _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
-"""A macro whose backslash nobody escaped, which JSON reads as a control character."""
+"""A macro whose backslash was not escaped, which JSON reads as a control character."""
 _OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
 _LONGEST = 2_000
 _COURTESY = re.compile(

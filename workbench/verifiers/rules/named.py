@@ -29,7 +29,7 @@ _LINKS_WORDS = """
     therefore being the a an
 """
 _LINKS = frozenset(_LINKS_WORDS.split())
-"""Words that may stand between a name and its value."""
+"""Words that may be between a name and its value."""
 _SIGN = r"\s*(?:[:=→↦]|\\(?:to|mapsto|[rR]ightarrow)(?![A-Za-z])|[-=]>|[-–—](?=\s|[A-Za-z]))\s*"
 _ENTRY = re.compile(
     r"(?:and\s+)?(?:the\s+|an?\s+)?(?:"

@@ -13,7 +13,7 @@ _SMALL = {word: value for value, word in enumerate(_SMALL_WORDS.split())}
 _TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS = {word: 10 * value for value, word in enumerate(_TENS_WORDS.split(), start=2)}
 SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-"""The words that multiply what stands before them."""
+"""The words that multiply the number before them."""
 _ORDINALS_WORDS = """
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth
@@ -23,7 +23,7 @@ ORDINALS = {word: value for value, word in enumerate(_ORDINALS_WORDS.split(), st
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 PARTS |= {word + plural: value for word, value in ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}
 PARTS |= {"hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
-"""The words that divide what stands before them."""
+"""The words that divide the number before them."""
 _STARTS = {*_SMALL, *_TENS, *PARTS, *ORDINALS, "a", "an", "minus", "negative"}
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
 """The words of whole numbers below a hundred."""

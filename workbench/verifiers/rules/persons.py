@@ -23,7 +23,7 @@ _OPEN = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?]\s+(?=[A-ZÀ-Þ])")
 _NAMESAKES = frozenset({("john", "adams"), ("george", "bush"), ("johann", "bach"), ("johann", "strauss")})
-"""Given and family names of several famous persons, whom only their middle names tell apart."""
+"""Given and family names of several famous persons, who are distinguished only by their middle names."""
 _MOST_NAMES, _LONGEST = 6, 400
 
 

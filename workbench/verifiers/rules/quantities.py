@@ -1,6 +1,6 @@
 """Numbers with something around them: units, currencies, ``%``, degrees, counted things ("5 apples").
 
-A known unit is converted exactly; a unit only one side has is dropped; a word nobody knows must be the same on both
+A known unit is converted exactly; a unit only one side has is dropped; an unknown word must be the same on both
 sides. Multiples of pi (``\\pi/6``, ``36\\pi\text{ cm}^2``) are understood where a unit makes them a quantity.
 """
 
@@ -211,7 +211,7 @@ _AROUND = re.compile(
     r"| (?:old|long|tall|high|wide|deep|thick|away|apart|ago|each|left|early|late|ahead|behind|(?:in )?total|in all"
     r"|altogether))?"
 )
-"""What may stand around a unit: "half an hour", "5 grams of salt", "10 years old"."""
+"""Text that may be around a unit: "half an hour", "5 grams of salt", "10 years old"."""
 _UNCOUNTABLE = """
     and or not no nor if unless but to than more less fewer least most over under above below is are was
     mod modulo times plus minus divided multiplied squared cubed factorial choose base percent remainder with power

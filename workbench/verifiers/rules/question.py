@@ -131,7 +131,7 @@ class TypedQuestion:
         r"\b(?:(?:common|simplified|irreducible|reduced)\s+fraction|as\s+a\s+(?:simplified\s+)?fraction|lowest\s+terms"
         r"|exact(?:ly)?\s+(?:value|answer|form)|simplest\s+(?:radical\s+)?form)"
     )
-    """Whether it asks for a fraction or an exact value, so that no rounding answers it."""
+    """Whether it asks for a fraction or an exact value, so that a rounding is no answer."""
     asks_roughly = _Says(
         r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b"
     )

@@ -27,7 +27,7 @@ _REASON = re.compile(
 )
 _NEGATION_WORDS = "not never cannot no pas nicht kein keine niemals nunca jamás jamais"
 NEGATIONS = frozenset(_NEGATION_WORDS.split())
-"""Words that deny the clause they stand in."""
+"""Words that negate their clause."""
 _LITTLE_WORDS = """
     number the an a to of in on at for that it its there any some going does do did is are was were be been
     can could will would has have had so therefore thus hence must indeed still also then clearly certainly

@@ -24,7 +24,7 @@ _DENYING_WORDS = """
     oppure не или
 """
 _DENYING = frozenset(_DENYING_WORDS.split())
-"""Words that deny what stands beside them, or leave open what is meant."""
+"""Words that deny the value next to them, or leave open what is meant."""
 _SCALING_WORDS = """
     ish barely tops apiece best worst least most latest earliest more less fewer over under above below up
     outside inside exceeding exceeds exceeded exceed beyond within between minimum maximum nearly almost close
@@ -39,7 +39,7 @@ _SCALING_WORDS = """
     меньше больше почти половина
 """
 _SCALING = frozenset(_SCALING_WORDS.split())
-"""Words that make another value, or a bound, of the number beside them."""
+"""Words that make another value, or a bound, of the number next to them."""
 _CONTRACTED = re.compile(r"n['’]t\b")
 _HAN_BEFORE = re.compile(
     r"至少|至多|最多|最少|不少于|不多于|不超过|不小于|不大于|不低于|不高于|超过|少于|多于|大于|小于|高于|低于|不到|不足|将近|接近|近"
@@ -82,7 +82,7 @@ STATES = re.compile(
 )
 """A verb or sign that puts a value behind it."""
 TOWARDS = re.compile(r"(?i:\b(?:at|on|to|by|insgesamt))\s+")
-"""What leads to a value where no figure stands before: "arrives at 15:30"."""
+"""Words that lead to a value if no number is before them: "arrives at 15:30"."""
 _SUBJECT = re.compile(rf"{STATES.pattern}|=")
 _BRACKETED = re.compile(r"\s*[(（]([^()（）]*)")
 _JOINS_UNIT = re.compile(r"\s+(?:with|by|using|via|of)\s+(?:the\s+)?([^\W\d_]{2,})")
@@ -135,7 +135,7 @@ _PRIMED = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
 
 NOTHING: frozenset[str] = frozenset()
 ROUGH, PLACE, SIGN, UNREADABLE = "≈", "#", "±", "?"
-"""Marks of a rough figure, of a place in an order, of a sign of a larger formula, of characters nobody can read."""
+"""Marks of an approximate number, of a place in an order, of a sign of a larger formula, of illegible characters."""
 
 
 _ADVERB_WORDS = "at each per top ish apiece or and if is on off from in to"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _LEAST = 2
-"""Signs of a word that is worth looking for; letters and digits of their own are everywhere."""
+"""Signs of a word that is worth looking for; single letters and digits are everywhere."""
 
 
 class Sought:

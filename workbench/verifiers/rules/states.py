@@ -9,7 +9,7 @@ from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words
 from workbench.verifiers.rules.sense import stem
 
 Vocabulary = dict[str, str]
-"""Every accepted word or phrase, lower case, and the state it stands for."""
+"""Every accepted word or phrase, lower case, and its state."""
 
 
 def _vocabulary(*states: str) -> Vocabulary:
@@ -73,7 +73,7 @@ _TERMS = _vocabulary(
 
 _READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
-"""So many words before a state "not" may stand to deny it."""
+"""A "not" denies a state if it is at most so many words before it."""
 _OFFER = 300
 _IDIOM = re.compile(r"\bno\s+(?:doubt|question|wonder|matter|idea|problem)\b", re.IGNORECASE)
 """No's that deny nothing."""
@@ -114,7 +114,7 @@ _JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true
     "incorrecta": "false",
     "incorrecte": "false",
 }
-"""What is said of a statement that is true, and of one that is not."""
+"""Words for a true statement, and for a false one."""
 _BESIDE = re.compile(
     r"\bfor\s+(?:all|every|each|any)\b.*|\b(?:correct|right)\s+(?=answer|label|verdict)", re.DOTALL | re.I
 )
@@ -127,7 +127,7 @@ _LIMITING_WORDS = """
     solo seulement say says said think thinks believe believes would seems looks
 """
 _LIMITS = frozenset(_LIMITING_WORDS.split())
-"""Words that limit what is said, or leave it open."""
+"""Words that qualify a statement, or leave it open."""
 
 
 def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
@@ -166,7 +166,7 @@ def _offered(question: str) -> list[str]:
         first, *others = [_ARTICLE.sub("", part.strip(_QUOTES), count=1) for part in _SEPARATOR.split(sentence)]
         while others and not all(map(_OFFERED.fullmatch, others)):
             first, *others = others
-        # "... and 8 acute, right or obtuse": what stands before them goes with the first, and has no more words.
+        # "... and 8 acute, right or obtuse": the text before them belongs to the first, and has no more words.
         longest = max((len(part.split()) for part in others), default=0)
         first = " ".join(re.split("[:：(（]", first)[-1].split()[-longest:])
         first = _ARTICLE.sub("", first.strip(_QUOTES), count=1)
@@ -282,7 +282,7 @@ def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
         return None
     named = {vocabulary[word]: word for word in sorted(vocabulary, key=len) if _has_word(sentence, word)}
     if len(named) != 1:
-        # "not valid" contains "valid": the longest name stands for what it contains.
+        # "not valid" contains "valid": the longest name takes precedence over those it contains.
         longest = max(named.values(), key=len, default="")
         if not longest or any(word not in longest for word in named.values()):
             return None

@@ -44,7 +44,7 @@ _SEPARATORS = (
 _HAN_CLAUSE = re.compile("[\u4e00-\u9fff]{5}")
 _HAN_NAME = re.compile("[\u4e00-\u9fff·]+")
 _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：“])?\\Z")
-"""What stands before a name that a Chinese sentence gives: "is", "is the poet"."""
+"""Text before a name in a Chinese sentence: "is", "is the poet"."""
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")

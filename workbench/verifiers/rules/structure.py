@@ -49,7 +49,7 @@ _NAME = re.compile(
     r"(?:\^\{?-1\}?)?(?:\([\w\\, +\-]{1,12}\))?|∠\s*[A-Z]{1,3}|\|?[A-Z]{2}\|?"
     r"|\(\s*[A-Za-z](?:_\w)?(?:\s*,\s*[A-Za-z](?:_\w)?){1,4}\s*\)"
 )
-"""A name as it stands before an equals sign: ``x``, ``x_1``, ``f(x)``, ``f^{-1}``, ``\\angle A``, ``(x, y)``."""
+"""A name before an equals sign: ``x``, ``x_1``, ``f(x)``, ``f^{-1}``, ``\\angle A``, ``(x, y)``."""
 _REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|余)\s*(\d{1,40})")
 _OF_A_SET = re.compile(r"[A-Za-z]\s*∈\s*(\\?\{[^|:]*\})")
 _INDEX = re.compile(r"[_\d{}']")

@@ -64,7 +64,7 @@ _REACH_BEHIND = 60
 _BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
 _NAME_BEHIND_OF = re.compile(r"\b(?:of|in)\s+(?:the\s+)?([A-Z][a-z]{2,})")
 _RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
-"""Behind this stands the other one: "Ann is the mother of"."""
+"""The other one comes after this: "Ann is the mother of"."""
 _OF_THE = re.compile(r"\bof\s+the\s+([a-z]{3,})\b")
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
@@ -96,7 +96,7 @@ _ONLY_SOME = re.compile(
 )
 _PAIRED = re.compile(r"\b([a-z]{3,})\s+(?:to|from|per|minus|over)\s+(?:the\s+)?([a-z]{3,})\b", re.IGNORECASE)
 _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
-"""Whatever is counted may be told by these."""
+"""Words that may refer to any counted thing."""
 
 
 def of_another(around: Around, value: str, question: TypedQuestion) -> bool:

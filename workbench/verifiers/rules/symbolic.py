@@ -52,7 +52,7 @@ def same_symbolic(first: str, second: str) -> bool | None:
         return _same(one, other)
     except MemoryError:
         raise
-    except Exception:  # sympy and the parser raise whatever they please
+    except Exception:  # sympy and the parser may raise any exception
         return None
 
 
@@ -64,7 +64,7 @@ def _tree(text: str) -> Any:
         return None
     if any(token[0] == '"' or token in _UNREAD or (token[0] == "\\" and token not in _MACROS) for token in tokens):
         return None
-    # It multiplies what stands side by side, a mixed number's parts and thousands too.
+    # It multiplies adjacent terms, a mixed number's parts and thousands too.
     if any(number.isdigit() and (foot == "_" or foot[0].isdigit()) for number, foot in pairwise(tokens)):
         return None
     tree = latex2sympy(

@@ -99,7 +99,7 @@ def _stage(text: str) -> Stage:
     said, at, types = rule.partition("@")
     conditions = [part.strip() for part in said.split("/")] if said.strip() else []
     if colon and not conditions and not at:
-        raise ValueError(f"{STAGES}: {text!r}: behind the colon stands what settles: {_SETTLES}")
+        raise ValueError(f"{STAGES}: {text!r}: after the colon comes the rule that decides: {_SETTLES}")
     stage = Stage(name=name.strip(), types=_types(text, types) if at else ())
     outcomes: frozenset[Outcome] = frozenset()
     least, most = None, None
@@ -131,5 +131,5 @@ def _types(text: str, written: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(part.strip() for part in written.split("/")))
     for one in found:
         if not _TYPE.fullmatch(one):
-            raise ValueError(f"{STAGES}: {text!r}: behind @ stand answer types such as A/B2")
+            raise ValueError(f"{STAGES}: {text!r}: after @ come answer types such as A/B2")
     return found

@@ -27,7 +27,7 @@ WHEN_SPENT: Final = "when_spent"
 NO_STAGE: Final = "no_stage"
 """The reason of a verdict on an item whose answer type no stage is for."""
 RULE: Final = "stage."
-"""Before a stage's name: the rule of a verdict that it settled or left."""
+"""Before a stage's name: the rule of a verdict that it decided or deferred."""
 _PACES = ("rpm", "tpm")
 
 
@@ -131,7 +131,7 @@ class Stack:
         stage that gave the verdict.
         """
         if not self._made:
-            raise ValueError(f"{STAGES}: nobody has looked them up; a run does")
+            raise ValueError(f"{STAGES}: not looked up yet; a run does that")
         said: dict[str, Judged] = {}
         passed: list[dict[str, Any]] = []
         verdict = Verdict(outcome=Outcome.ABSTAIN, reason=NO_STAGE)
@@ -170,7 +170,7 @@ class Stack:
 
             return await judged_by_server(cast("ServedVerifier", verifier), item, asked, secret)
         if (judge := self._judges.get(stage.name)) is None:
-            # Whoever only wants to see the calls gets those of the stages behind it, too.
+            # A preview of the calls includes those of later stages, too.
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="unjudged"))
         started = time.perf_counter()
         verdict = await judge(item)

@@ -96,7 +96,7 @@ def test_what_failed_is_said_and_exits_so(project: Project, call: Call) -> None:
         code, out, err = call("complete", project.path, file, "--trust")
         assert code == 1
         assert "a: 2 of 3 there, 1 failed (bad_request)" in out
-        assert "refuses calls" in err
+        assert "rejects calls" in err
         assert "\x1b" not in err
         assert "Not complete: a, b." in err
         code, _, _ = call("complete", project.path, file, "--trust", "--model", "a")

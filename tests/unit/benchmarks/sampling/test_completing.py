@@ -165,7 +165,7 @@ def test_a_refused_key_stops_its_model_alone(project: Project) -> None:
         then = carry_out(project, wanted)
     a, b, c = found.models
     assert (a.there, b.there, c.there) == (5, 0, 5)
-    assert "refuses calls" in (b.halted or "")
+    assert "rejects calls" in (b.halted or "")
     assert (b.failed, b.unasked, found.missing) == ({}, 5, ("b",))
     assert run_info(project, b.run).state == "complete"
     assert (then.written, then.missing) == (5, ())

@@ -283,7 +283,7 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
     content = path.read_bytes()
     with pytest.raises(StoreError) as caught:
         Database(path)
-    assert caught.value.message == f"{path}: somebody's own {what} has a name that version 16 needs."
+    assert caught.value.message == f"{path}: the foreign {what} has a name that version 16 needs."
     assert caught.value.hint == "Drop it or give it another name first. Nothing was changed."
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]

@@ -332,7 +332,7 @@ def test_a_view_that_changes_while_it_is_open_is_not_read(path: Path, raw: sqlit
 def test_a_backup_that_was_changed_is_not_brought_back(path: Path, raw: sqlite3.Connection, tmp_path: Path) -> None:
     raw.execute("CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END")
     raw.close()
-    with pytest.raises(SchemaError, match=r"backup\.db: somebody has changed it: trigger stranger"):
+    with pytest.raises(SchemaError, match=r"backup\.db: it was changed by another program: trigger stranger"):
         bring_back(path, tmp_path / "backup.db")
 
 

@@ -201,7 +201,7 @@ def placed(monkeypatch: pytest.MonkeyPatch, options: dict[str, str]) -> SimpleNa
 def test_wrong_options_are_refused_in_words() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({}, "model: it is missing"),
-        ({"model": "m", "chat": "true", "format": "{question}{completion}"}, "the completion goes out beside it"),
+        ({"model": "m", "chat": "true", "format": "{question}{completion}"}, "the completion is sent separately"),
         ({"model": "m", "timeout": "-1"}, "timeout: it is a number above 0"),
     ]
     for options, words in wrong:

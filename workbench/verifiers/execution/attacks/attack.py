@@ -25,9 +25,9 @@ from workbench.core.files import new_mark, remove_marked, sweep, temporary_folde
 VARIABLE: Final = "WORKBENCH_PLANTED"
 """Environment variable of the attacked process that holds the secret."""
 ANY: Final = ""
-"""Stands for an attack whose name is not known."""
+"""The name of an unknown attack."""
 _REACHED: Final = tuple(map(Path, (".", "/", "/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~"))))
-"""Folders outside that attacks try to write in; where they can, what they leave is taken away."""
+"""Folders outside that attacks try to write in; if they can, their traces are removed."""
 _SECRET_FILE: Final = 48
 _FILES: Final = frozenset(("secret", "target", "listener"))
 

@@ -24,7 +24,7 @@ from workbench.verifiers.execution.attacks.harness import Order, Report
 
 _WORKERS: Final = 4
 _SILENCE_S: Final = 20.0
-"""The attacked process is taken as hanging if it reports nothing for so long."""
+"""The attacked process counts as hanging if it reports nothing for so long."""
 
 _MUCH_GROWTH: Final = 2**28
 """Bytes the attacked process mustn't grow by over one attack."""

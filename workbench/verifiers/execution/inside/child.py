@@ -27,7 +27,7 @@ SOLUTION = "<solution>"
 TEST = "<test>"
 _MODES = {"expression": "eval", "plain": "eval", "statement": "exec"}
 FAILED = b"\0failed\0"
-"""Stands between a program's output and why it ended, in a job of the form ``stdio``."""
+"""Separates a program's output from the reason of its end, in a job of the form ``stdio``."""
 
 NO_CODE = 3
 """The exit status, in the same form, of a text that is no program."""

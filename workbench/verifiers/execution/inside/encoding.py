@@ -12,7 +12,7 @@ import json
 from typing import Any
 
 _DEEPEST = 200
-"""Python parses no literal that is nested deeper, so that no deeper value equals one."""
+"""Python parses no literal that is nested deeper, so a deeper value equals none."""
 
 _LARGE_BITS = 4096
 """Of an integer that is written in hexadecimal, which takes time in proportion to its length."""

@@ -8,7 +8,7 @@ HEAD = struct.Struct("=IcII")
 """Number of the test, letter, microseconds, and bytes of the text that follows."""
 
 START = 0xFFFFFFFF
-"""The number that stands for the program itself, before any test."""
+"""The number of the program itself, before any test."""
 
 VALUE = b"v"
 """The letter of a frame whose text is a value to be compared; ``p``, ``f``, ``e`` and ``s`` are outcomes."""
@@ -17,4 +17,4 @@ REDUCED = b"w"
 """The same, of a value that isn't plain where only a plain one can be compared."""
 
 LONGEST_EVIDENCE = 8192
-"""Bytes of the text beside an outcome: error, message and line as JSON."""
+"""Bytes of the text next to an outcome: error, message and line as JSON."""

@@ -85,7 +85,7 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
     half = [_load(_ARGUMENT + 8 * 4 + 4), (_EQUAL, 1, 0, 0), refuse]
     code += _on(syscalls.SENDTO[place], [*half, *_one_of(4, (0,))])
     if locks:
-        # Nobody shares its folder, so it has every lock it asks for; one on a file of the machine would be seen there.
+        # No process shares its folder, so every lock succeeds; one on a file of the machine would be visible there.
         granted = _returning(_REFUSE)
         code += _on(
             syscalls.FCNTL[place], [_load(_ARGUMENT + 8), *_granted(granted), *_one_of(1, (*_FCNTL, _GET_LOCK))]

@@ -129,7 +129,7 @@ SCRATCH: dict[str, tuple[int | None, int | None]] = {
     "msync": (26, 227),
     "chdir": (80, 49),
     "fchdir": (81, 50),
-    # Whoever copies a file asks whether it has such attributes; they can't be read or set.
+    # Copying a file queries such attributes; they can't be read or set.
     "listxattr": (194, 11),
     "llistxattr": (195, 12),
     "flistxattr": (196, 13),

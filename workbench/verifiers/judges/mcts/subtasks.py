@@ -171,7 +171,7 @@ MCTS_OPTIONS: Final[dict[str, str]] = {
 }
 """Options of `mcts_options`, and what they do."""
 MCTS_NAMES: Final = frozenset({"title", "focus", "history", "done", "conclusion", "level", "input", "test"})
-"""Placeholders of the template beside an item's texts: our own words, and texts that come up in judging."""
+"""Placeholders of the template in addition to an item's texts: our own words, and texts produced while judging."""
 _MOST_ROLLOUTS = 1_000
 
 

@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 JUDGMENT = r"final[ \t*_]{1,6}judge?ment[ \t*_`]{0,6}[:：]"
 """The label of a verdict line, in either spelling; for use without regard to case."""
 MARKUP = " \t*_`#[](){}<>$.,;:!-–—•|~\\"
-"""What may stand around a bare verdict."""
+"""Characters that may surround a bare verdict."""
 _AROUND = MARKUP.replace(".", "")
 _QUOTES = "\"'“”„‘’«»「」"
 _FENCED = re.compile(r"^[ \t]{0,3}(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -30,7 +30,7 @@ _SPAN = re.compile(
     r"|『[^』]{0,400}』|‘(?:[^’\n]|(?<=\w)’(?=\w)){0,400}’(?!\w)|``[^\n]{1,400}?(?:``|'')|`[^`\n]{1,400}`"
     r"|(?<!\w)'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,400}'(?!\w)|\([^()\n]{1,400}\)"
 )
-# A line that announces somebody else's words, or the forms that an answer may have.
+# A line that announces a quotation, or the possible forms of an answer.
 ANNOUNCES = re.compile(
     r"\b(?:says?|said|reads?|writes?|wrote|written|claims?|states?|(?:ends|ended|closes|closed) (?:with|in|on|by)"
     r"|contains?|quotes?|adds?"
@@ -80,7 +80,7 @@ _OTHERS_TURN = re.compile(
     r"|<(?:\||｜)(?:user|human|system)(?:\||｜)>|<(?:start_of_turn|\|turn)>[ \t\n]{0,3}(?:user|system)\b|\[INST\])",
     re.IGNORECASE,
 )
-"""Where a model that doesn't stop at the end of its turn goes on with somebody else's."""
+"""The start of another speaker's turn, which a model writes if it doesn't stop at the end of its own."""
 # What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|> <｜end▁of▁sentence｜>
 _TURN = re.compile(
     r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>"
@@ -243,8 +243,8 @@ def declined(lines: Sequence[str]) -> Declined | None:
 
 ParsedVerdict = Literal["correct", "incorrect", "abstain"]
 NoVerdict = Literal["unparsed", "truncated", "refused", "content_filter", "invalid"]
-"""Why there is none: nothing in the judge's form; the reply never came to its end; the judge declines to judge; a
-filter has taken its words; the judge calls the completion invalid."""
+"""Why there is no verdict: nothing in the judge's form; the reply never came to its end; the judge declines to judge; a
+filter removed its text; the judge calls the completion invalid."""
 Read = Callable[[str, str | None], "Reading"]
 """Takes a reply and the fence around untrusted text in its request."""
 

@@ -86,7 +86,7 @@ _WORDS: dict[str, Severity] = {
     "negligible": "negligible",
     "none": "negligible",
 }
-# What the severity of an inconsistency is when nobody says: the catalogue its kinds come from.
+# The default severity of each kind of inconsistency, from the catalogue of kinds.
 _KINDS: tuple[tuple[str, Severity], ...] = (
     (r"not (?:been )?(?:defined|declared)|undefined|undeclared|not complete|incomplete", "fatal"),
     (r"logic(?:al)? error", "major"),

@@ -14,7 +14,7 @@ _WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_:]\w{{1,60}})?"
 # A tag's angles, also as a page or Markdown has them.
 _LT, _GT = "(?:<|&lt;)", r"(?:\\?>|&gt;)"
 _QUOTE = "\"'`“‘«"
-# What is quoted, or stands behind a word as in "the <think> tag", is spoken of.
+# A quoted mark, or one after a word as in "the <think> tag", is only mentioned.
 _SPOKEN_OF = rf"(?<![{_QUOTE}(])(?<![\w,;)] )"
 _OPENING: Final = "|".join(
     (
@@ -83,7 +83,7 @@ def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
         if any(first <= mark.start() < last for first, last in repeated):
             continue
         if mark[0].lower() == "</details>" and not is_folded:
-            continue  # Whatever else is folded is said.
+            continue  # Any other fold is part of the reply.
         is_folded = mark[0].lower().startswith("<details")
         if mark["closing"]:
             start, end = mark.end(), len(raw)

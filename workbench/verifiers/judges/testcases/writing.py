@@ -156,7 +156,7 @@ def _text(value: Any) -> str:
 LEVELS: Final = ("easy", "medium", "hard")
 """The difficulties tests are written at; the paper has levels but doesn't name them."""
 OF_FUNCTION: Final = ("unit",)
-"""What stands for the level of tests that are written for one function, without levels."""
+"""The level of tests that are written for one function, without levels."""
 TESTS_PER_LEVEL: Final = 5
 
 

@@ -177,7 +177,7 @@ async def test_a_refused_key_ends_it_and_is_said(project: Project, judge: Servin
         async with judge(model.url) as server:
             answer = await post(server, "a")
             assert answer.status == 503
-            assert "refuses calls" in answer.document["error"]
+            assert "rejects calls" in answer.document["error"]
             document = await health(server)
             assert (document["state"], document["ready"]) == ("failed", False)
             assert "wrong key" in document["trouble"]

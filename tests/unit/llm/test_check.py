@@ -76,7 +76,7 @@ async def test_a_wrong_key_and_a_missing_one() -> None:
         wrong = await findings(server.url, key_variable="MY_KEY", environment={"MY_KEY": "0123456789abcdef"})
         without = await findings(server.url)
         unset = await findings(server.url, key_variable="MY_KEY")
-    assert "refuses the key in MY_KEY" in said(wrong, "problem")
+    assert "rejects the key in MY_KEY" in said(wrong, "problem")
     assert "0123456789abcdef" not in str(wrong)
     assert "wants a key" in said(without, "problem")
     assert "MY_KEY, which is not set" in said(unset, "problem")

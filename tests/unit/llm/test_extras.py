@@ -120,7 +120,7 @@ def test_what_may_change_a_reply_tells_judges_apart_and_where_a_key_is_does_not(
         ({"extra_headers": '{"Authorization": "Bearer sk-1234567890"}'}, "extra_headers: Authorization: put the value"),
         ({"extra_headers": '{"X-Api-Key": "secret"}'}, "extra_headers: X-Api-Key: put the value"),
         ({"extra_headers": '{"X-A": "a\\nb"}'}, "extra_headers: names are letters"),
-        ({"extra_headers": '{"X-A": "$not a name"}'}, "extra_headers: X-A: behind $"),
+        ({"extra_headers": '{"X-A": "$not a name"}'}, "extra_headers: X-A: the name of an environment variable"),
         ({"extra_headers": '{"X A": "a"}'}, "extra_headers: names are letters"),
         ({"max_tokens_field": "a b"}, "max_tokens_field: it takes the name of a field"),
         ({"server": "anthropic", "max_tokens_field": "x"}, "max_tokens_field: it takes the name of a field"),

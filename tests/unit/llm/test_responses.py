@@ -100,7 +100,7 @@ def test_models_that_have_no_chat_are_asked_by_responses(model: str, is_one: boo
 
 
 def test_a_dialect_of_its_own_is_kept() -> None:
-    with pytest.raises(ValueError, match="api: Anthropic has calls of its own"):
+    with pytest.raises(ValueError, match="api: Anthropic has its own API"):
         server_from({"base_url": "https://api.anthropic.com", "model": "claude-opus-4-7", "api": "responses"})
     with pytest.raises(ValueError, match="api: it is chat or responses"):
         server_from({"base_url": "https://api.openai.com/v1", "model": "gpt-5", "api": "batches"})

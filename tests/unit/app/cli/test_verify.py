@@ -130,7 +130,7 @@ def test_verifiers_lists_kinds_and_their_names(project: Project) -> None:
         (["slow", "-o", "colour=red"], "no option 'colour'"),
         (["slow", "-o", "ms"], "not KEY=VALUE"),
         (["slow", "-o", "ms=\udc80"], "ms: it is no UTF-8 text"),
-        (["slow", "-o", "ms=soon"], "refuses its options"),
+        (["slow", "-o", "ms=soon"], "rejects its options"),
         (["exact", "--where", "colour=red"], "Unknown field 'colour'"),
         (["exact", "--workers", "0"], "--workers"),
     ],

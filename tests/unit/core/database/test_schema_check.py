@@ -199,7 +199,7 @@ def test_what_can_change_what_is_written_or_read_is_refused(path: Path, raw: sql
         raw.execute(statement)
     raw.close()
     before = path.read_bytes()
-    with pytest.raises(SchemaError, match="somebody has changed it"):
+    with pytest.raises(SchemaError, match="it was changed by another program"):
         Database(path)
     assert path.read_bytes() == before
 

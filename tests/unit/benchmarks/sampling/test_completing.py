@@ -121,7 +121,7 @@ def test_a_claim_that_is_lost_ends_it_in_words(project: Project) -> None:
         return "so"
 
     other = Database(project.path)
-    with scripted(answer) as server, pytest.raises(RunError, match="Another process has taken over"):
+    with scripted(answer) as server, pytest.raises(RunError, match="Another process has become"):
         carry_out(project, plan(project, server.url, {"a": "concurrency = 1"}))
     other.close()
 

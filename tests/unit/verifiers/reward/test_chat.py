@@ -79,7 +79,7 @@ def test_a_chat_is_another_judge_and_none_is_who_it_was() -> None:
         ({"dialect": "score", "chat": "true"}, "chat: score takes question and completion apart"),
         ({"dialect": "rerank", "chat": "true"}, "chat: rerank"),
         ({"dialect": "pooling", "answer": "{completion}"}, "answer: it is a chat's"),
-        ({"dialect": "pooling", "chat": "true", "answer": "none"}, "answer: {completion} stands in it"),
+        ({"dialect": "pooling", "chat": "true", "answer": "none"}, "answer: it contains {completion}"),
         ({"dialect": "pooling", "chat": "true", "answer": "{completion} {question}"}, "no other placeholder"),
         ({"dialect": "pooling", "chat": "true", "format": "{question} {completion}"}, "has no place in it"),
         ({"dialect": "pooling", "chat": "maybe"}, "chat: it is true"),

@@ -68,7 +68,7 @@ def test_they_are_spelt_in_one_way(spelt: str, again: str) -> None:
         ("", "stages: it is missing"),
         (" , ", "stages: it is missing"),
         (":both", "names no verifier"),
-        ("v:", "behind the colon"),
+        ("v:", "after the colon"),
         ("v:right", "'right' settles nothing"),
         ("v:score>0.5", "settles nothing"),
         ("v:score>=nan", "settles nothing"),

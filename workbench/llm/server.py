@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.llm.profiles import Api
 
-# -- Addresses of servers: which are accepted, where a call goes, what may be shown.
+# -- Addresses of servers: what is taken, where a call goes, what may be shown.
 
 
 _QUERY = {"api-version"}
@@ -35,9 +35,7 @@ def checked(url: str) -> str:
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host or "") or not is_plain:
         raise ValueError("base_url: use an address such as http://localhost:8000/v1")
     if parts.username is not None or parts.password is not None:
-        raise ValueError(
-            "base_url: a name or key before the host is not accepted; put the key in an environment variable"
-        )
+        raise ValueError("base_url: a name or key before the host is not taken; put the key in an environment variable")
     if parts.fragment or {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - _QUERY:
         raise ValueError("base_url: only api-version may follow a '?'; put a key in an environment variable")
     return url

@@ -111,7 +111,7 @@ class CountedConnection(sqlite3.Connection):
             return super().execute(sql, parameters)
         effects = self._effects(sql, write, parameters)
         if write.returning:
-            # Its count is known only when all of its rows have been read.
+            # Its count is known only when all of its rows have been taken.
             return super().execute(sql, parameters)
         before = self._counts(effects)
         cursor = super().execute(sql, parameters)
@@ -176,7 +176,7 @@ class CountedConnection(sqlite3.Connection):
     def _counts(self, effects: _Effects) -> tuple[int, int]:
         if not effects.forgets:
             return self.total_changes, 0
-        # Also of an emptied one: the next number follows the last one that was ever given.
+        # Also of one that somebody has emptied: the next number follows the last one that was ever given.
         row = super().execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
         return self.total_changes, 0 if row is None else row[0]
 
@@ -187,11 +187,9 @@ class CountedConnection(sqlite3.Connection):
         changed, last = self._counts(effects)
         noted = last - before[1] if effects.notes else 0
         beside = changed - before[0] - written - noted
-        # So many deletions can't be distinguished from others' changes.
+        # What is forgotten at once is too much to be told from others' changes.
         if beside and last // _FORGETS_EVERY == before[1] // _FORGETS_EVERY:
-            raise WrittenError(
-                f"{write.table}: {beside:,} rows were changed in addition to the {written:,} written.", _HINT
-            )
+            raise WrittenError(f"{write.table}: {beside:,} rows were changed beside the {written:,} written.", _HINT)
 
     def _require_there(self, write: _Write, sent: Iterable[Any]) -> None:
         for row in sent:

@@ -17,7 +17,7 @@ Connection = sqlite3.Connection
 COORDINATOR = "coordinator"
 """Role of a person who coordinates."""
 REMOVED = " removed"
-"""Marks a removed person, whose looks stay on record, as paused; it can't be typed."""
+"""Why somebody is paused who was taken off every list, since looks of theirs stay on record; nobody can type it."""
 
 
 class Annotator(Struct, frozen=True, kw_only=True):
@@ -70,9 +70,7 @@ def require_distinct(connection: sqlite3.Connection, name: str) -> None:
     """
     names = {row[0] for row in connection.execute("SELECT name FROM annotators WHERE paused_why IS NOT ?", (REMOVED,))}
     if (name := tidy(name)) not in names and (why := indistinct(name, names)):
-        raise UsageError(
-            f"{name!r} {why}.", "One person has one name; another person needs one that is clearly different."
-        )
+        raise UsageError(f"{name!r} {why}.", "One person has one name; another needs one that can be told apart.")
 
 
 def indistinct(name: str, names: Iterable[str]) -> str | None:

@@ -210,9 +210,7 @@ def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None =
     sampling = ours.calls[-1].sampling if ours is not None else settled((_PLAINLY, chosen))
     call = printed_call(text, str(path), "judge", PromptRole(), sampling)
     if "completion" not in call.names:
-        raise UsageError(
-            f"{path}: it doesn't show the completion.", "Put {completion} or {code} where the text is to be."
-        )
+        raise UsageError(f"{path}: it doesn't show the completion.", "Put {completion} or {code} where it is to stand.")
     return Template(
         id=path.stem,
         version=1,
@@ -290,7 +288,7 @@ def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
         yield "user", text, 0
         return
     if text[: marks[0].start()].strip():
-        raise UsageError(f"{where}:1: there is text before the first <|…|>.", "A turn begins with its mark.")
+        raise UsageError(f"{where}:1: something stands before the first <|…|>.", "A turn begins with its mark.")
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
         said = text[mark.end() : end]

@@ -116,13 +116,9 @@ def test_rows_are_counted_also_where_a_trigger_is_not_seen(
         (
             "AFTER INSERT ON models BEGIN DELETE FROM models WHERE id = NEW.id; END",
             "INSERT INTO models VALUES (?, ?)",
-            "in addition to",
+            "beside",
         ),
-        (
-            "AFTER INSERT ON models BEGIN DELETE FROM skips; END",
-            "INSERT OR IGNORE INTO models VALUES (?, ?)",
-            "in addition to",
-        ),
+        ("AFTER INSERT ON models BEGIN DELETE FROM skips; END", "INSERT OR IGNORE INTO models VALUES (?, ?)", "beside"),
     ],
 )
 def test_what_was_swallowed_or_changed_beside_is_said(

@@ -212,7 +212,7 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
     [
         ("analyze.txt", "Look.", "'analyze' is no role"),
         ("compare.txt", "", "it is empty"),
-        ("compare.txt", "Hello\n<|user|>: {answer}", ":1: there is text before"),
+        ("compare.txt", "Hello\n<|user|>: {answer}", ":1: something stands before"),
         ("compare.txt", "<|system|>:\n\n<|user|>: {answer}", ":1: the turn .* says nothing"),
         ("compare.txt", "<|user|>: {answer}\n{analysis}", ":2: {analysis} is no placeholder here"),
         ("compare.txt", "{{test}} {answer}", ":1: doubled braces"),

@@ -220,7 +220,7 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":m", "enter", "3")
         screen = screen_of(app)
-        assert "takes a file" in words(app)
+        assert "needs a file" in words(app)
         await press(pilot, "a")
         await typed(pilot, str(tmp_path / "none"))
         assert "There is no file" in str(screen.query_one(".trouble", Static).content)

@@ -157,7 +157,7 @@ def test_what_holds_anyway_is_not_said_and_what_must_be_is_asked_for() -> None:
     typed = {field.name: field.value for field in form.fields}
     line = form.line({**typed, "annotators": "a,b", "seed": "3", "where": "type=A state=final"})
     assert line[2:] == ["--annotators", "a,b", "--where", "type=A", "--where", "state=final", "--seed", "3"]
-    with pytest.raises(OptionError, match="quote"):
+    with pytest.raises(OptionError, match="quotation mark"):
         form.line({"annotators": "a", "where": "'"})
 
 
@@ -294,7 +294,7 @@ async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
 @pytest.mark.parametrize(
     ("option", "typed", "told"),
     [
-        ("per-item", "two", "'two' is no whole number."),
+        ("per-item", "two", "'two' is not a whole number."),
         ("per-subtype", "0", "It must be at least 1."),
         ("where", "id=c3", "Unknown field 'id'."),
         ("annotators", "o'brien ben", "quote"),

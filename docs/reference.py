@@ -23,7 +23,7 @@ def cell(text: str) -> str:
     """Escape what Markdown would read as markup, outside of code in backticks."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(
-        part.replace("|", r"\|") if number % 2 else re.sub(r"([\\|<*_\[\]`])", r"\\\1", part)
+        part if number % 2 else re.sub(r"[\\|<>*_\[\]`]", lambda mark: f"&#{ord(mark[0])};", part)
         for number, part in enumerate(parts)
     )
 

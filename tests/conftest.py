@@ -16,7 +16,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from workbench.app.cli import COMMAND_LINE
 from workbench.config.file import FOLDER_VARIABLE
+from workbench.core import errors
 from workbench.core.database import connection
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +70,12 @@ def _left_open() -> Iterator[None]:
     """Projects that tests leave open are closed by the collector, which the app makes come seldom."""
     yield
     open_files.collect()
+
+
+@pytest.fixture(autouse=True)
+def _worded_for_the_command_line() -> None:
+    """Messages are worded for the front end at work: the app's tests start one, all others are at a shell."""
+    errors.word_for(COMMAND_LINE)
 
 
 @pytest.fixture(scope="session")

@@ -148,7 +148,7 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             field(app, "port").value = str(taken.getsockname()[1])
             await press(pilot, "f4")
             number = taken.getsockname()[1]
-            another = "Choose another port, or leave it empty for any free one."
+            another = "Choose another port, or leave “port” out for a free one."
             assert field(app, "port").wrong == f"Port {number} is taken: something else listens there. {another}"
             # Lines that are left out are said before what ends it.
             some = str(write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}]))

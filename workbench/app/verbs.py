@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from workbench.core.errors import Command, FrontEnd
+
 if TYPE_CHECKING:
     from workbench.core.options import Options
 
@@ -165,6 +167,21 @@ NOT_IN_APP: Final[dict[str, str]] = {
 _PACKAGES: Final = {"code": "workbench.app.cli.code"}
 
 
+FORM_VARIABLE: Final = "WORKBENCH_FORM"
+"""Set where a form of the app runs a command; holds the key that opens the palette."""
+
+
+class Refused(NamedTuple):
+    """What a command that a form ran refused.
+
+    Attributes:
+        option: The field it is about, where the command line could tell.
+    """
+
+    text: str
+    option: str | None
+
+
 class Declared(NamedTuple):
     """A verb as its module declares it.
 
@@ -230,6 +247,20 @@ def every_verb() -> Iterator[Verb]:
 
 def verb_named(name: str) -> Verb:
     return next(verb for verb in every_verb() if verb.name == name)
+
+
+def in_app(palette: str) -> FrontEnd:
+    """How the app words messages: options as its forms call them, commands as the palette lists them.
+
+    Args:
+        palette: The key that opens the palette.
+    """
+
+    def command(one: Command) -> str:
+        verb = verb_named(verb_of(one.shell()))
+        return one.shell() if verb.why_not_in_app else f"{verb.title} ({palette})"
+
+    return FrontEnd(lambda one: f"“{one.name}” {'' if one.value.isupper() else one.value}".rstrip(), command)
 
 
 def verb_of(command: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, get_args
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.options import NONE_GIVEN, Options, Protocol, SeedNumber, Where, Whole, argument, option, pair
 from workbench.core.sets import Fill, FinalGold, Preset, Strata
 from workbench.core.taxonomy import TYPES
@@ -134,7 +134,7 @@ class DrawOptions(Options, frozen=True, kw_only=True):
         """
         letters = tuple(dict.fromkeys(word.strip().upper() for word in self.types.split(",")))
         if not all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters):
-            raise UsageError(f"--types: {self.types[:100]!r} are no letters of types.", "Write: --types A,B,C,D")
+            raise UsageError(f"{self.types[:100]!r} are no letters of types.", f"Write: {opt.types:A,B,C,D}")
         return letters
 
 

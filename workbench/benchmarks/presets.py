@@ -22,7 +22,7 @@ _FOLDER: Final = Path(__file__).with_name("preset_files")
 SOURCES: Final = "verifybench-sources"
 PRESETS: Final[dict[str, str]] = {
     SOURCES: "the 41 sources of VerifyBench's table 7 with licences and questions drawn, as CSV",
-    "verifybench-models": "the 22 models of table 6, as a plan for: workbench complete",
+    "verifybench-models": "the 22 models of table 6, as a plan for completions",
     "verifybench-judges": "the five judges of VerifyBench-Hard, as verifiers for workbench.toml",
     "code-reward-models": "reward models of Scoring Verifiers, asked in turns as in figure 15, for workbench.toml",
     "mcts-ablations": "MCTS-Judge in readings in which its parts can show, and table 5's ablations, for workbench.toml",

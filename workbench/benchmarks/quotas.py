@@ -292,11 +292,9 @@ def read_quotas(document: dict[str, Any], place: str) -> Quotas:
             raise UsageError(f"{place}:questions.{key}: it is no number of questions.", _FORM)
         strata = wanted.setdefault(code.code[0], {})
         if code.code in strata:
-            raise UsageError(f"{place}:questions.{key}: {code.code} stands there twice.", "Leave one of them.")
+            raise UsageError(f"{place}:questions.{key}: {code.code} stands there twice.", "Keep one.")
         strata[code.code] = count
     for type_, strata in wanted.items():
         if type_ in strata and len(strata) > 1:
-            raise UsageError(
-                f"{place}:questions: {type_} stands there both as a whole and by subtypes.", "Leave one of them."
-            )
+            raise UsageError(f"{place}:questions: {type_} is there both as a whole and by subtypes.", "Keep one.")
     return Quotas(wanted)

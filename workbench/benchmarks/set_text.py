@@ -99,7 +99,7 @@ def diff_lines(diff: SetDiff) -> Iterator[str]:
             yield f"{title}: {len(rows):,}"
             yield from (f"  {_named(row)}" for row in rows[:_SHOWN])
         if len(rows) > _SHOWN:
-            yield f"  … and {len(rows) - _SHOWN:,} more; --json has them all."
+            yield f"  … and {len(rows) - _SHOWN:,} more."
 
 
 def diff_parts(diff: SetDiff) -> dict[str, tuple[DiffRow, ...]]:

@@ -26,7 +26,7 @@ from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import looked_at
 from workbench.core.database.place import LOGS, beside, require_local, require_unused
-from workbench.core.errors import FormatError, StoreError, UsageError, VerifierError
+from workbench.core.errors import Command, FormatError, StoreError, UsageError, VerifierError, opt
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
 from workbench.core.progress import BYTES, step
@@ -108,7 +108,7 @@ def sandbox() -> list[Finding]:
 
     surveyed = survey()
     best = next((found.level for found in surveyed if found.holds), None)
-    used = f"solutions are run at {best}" if best else "solutions are not run without --allow-unsafe-execution"
+    used = f"solutions are run at {best}" if best else f"solutions are not run without {opt.allow_unsafe_execution}"
     levels = [_level(f"sandbox {one.level}", one) for one in surveyed]
     scratch = _level("scratch folder", survey_scratch())
     return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_languages()]
@@ -377,8 +377,8 @@ def _require_source(path: Path, target: Path) -> None:
     try:
         require_unused(path)
     except StoreError as error:
-        take = f"workbench backup {shlex.quote(str(path))} FILE"
-        raise StoreError(error.message, f"{error.hint} Or make a backup of it: {take}") from error
+        take = Command(f"backup {shlex.quote(str(path))} FILE")
+        raise StoreError(error.message, f"{error.hint} Or make a backup of it", command=take) from error
 
 
 def _require_place(target: Path, path: Path) -> None:

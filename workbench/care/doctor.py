@@ -16,7 +16,7 @@ from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
 from workbench.core.database.looking import LookedAt, looked_at
 from workbench.core.database.place import beside
-from workbench.core.errors import StoreError, WorkbenchError
+from workbench.core.errors import Command, StoreError, WorkbenchError
 from workbench.core.files import part_folder
 from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
@@ -218,5 +218,5 @@ def _refused(path: Path, lost: list[Finding]) -> NotRepairedError:
     named = "; ".join(f"{finding.name}: {finding.message}" for finding in lost[:3]) or "some rows can't be read"
     return NotRepairedError(
         f"{path}: {named}. It is stored nowhere else in the file; nothing was changed.",
-        f"{go_back(path)} (or recover what can be read: workbench rescue {shlex.quote(str(path))} NEW.db)",
+        f"{go_back(path)} (or recover what can be read: {Command(f'rescue {shlex.quote(str(path))} NEW.db')})",
     )

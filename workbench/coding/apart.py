@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from workbench.coding.store import exclusions
 from workbench.core.database import people
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 
 _LONGEST = 500
@@ -50,7 +50,7 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
     if len(found) > 1:
         raise UsageError(
             f"Several data sets have a problem {task_id[:100]!r}: {', '.join(name for _, name in found)}.",
-            "Say which: --dataset NAME",
+            f"Say which: {opt.dataset:NAME}",
         )
     return found[0][0]
 

@@ -10,6 +10,7 @@ import msgspec
 from workbench.coding.evolution import refining
 from workbench.coding.synthesis import solutions, tests
 from workbench.coding.templates import Asked, read_prompt
+from workbench.core.errors import opt
 from workbench.llm.records import Sampling
 from workbench.runs.own_templates import CheckedCall, CheckedTemplate
 
@@ -48,7 +49,7 @@ def checked_prompt(path: Path, asked: Asked) -> CheckedTemplate:
     call = CheckedCall(
         name=asked, roles=("user",), placeholders=texts, optional=(), sampling=msgspec.to_builtins(reader.usual)
     )
-    seen = "--with-solution " if asked == "tests" and "solution" in texts else ""
+    seen = f"{opt.with_solution} " if asked == "tests" and "solution" in texts else ""
     return CheckedTemplate(
         file=str(path),
         kind="prompt for code",
@@ -61,5 +62,5 @@ def checked_prompt(path: Path, asked: Asked) -> CheckedTemplate:
         parser=reader.parser,
         lacks=(),
         command=reader.command,
-        option=f"{seen}--template {'' if asked == 'tests' else f'{asked}='}{path}",
+        option=f"{seen}{opt.template:{'' if asked == 'tests' else f'{asked}='}{path}}",
     )

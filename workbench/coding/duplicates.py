@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import BASE
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import Command, FormatError, UsageError
 from workbench.core.project import Project
 from workbench.data.alike import ROWS, Alike, Duplicate, OfMatrix, OfVectors, Similarities, alike, draw, thinned
 from workbench.data.formats import embeddings
@@ -235,7 +235,7 @@ def _texts(project: Project) -> tuple[tuple[KeptLine, ...], list[str]]:
             problems.append(KeptLine(task_id=one.task_id, dataset=dataset, source=one.source or dataset))
             texts.append(found[one.question].prompt)
     if not problems:
-        raise UsageError("There are no code problems here.", "workbench import DB problems.jsonl solutions.jsonl")
+        raise UsageError("There are no code problems here.", f"{Command('import DB problems.jsonl solutions.jsonl')}")
     return tuple(problems), texts
 
 

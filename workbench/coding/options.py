@@ -40,13 +40,13 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
     scratch: Annotated[
         str | None,
         option(
-            "An empty folder of this size that a program may write in: -o scratch=16MB of verify execution.",
+            "An empty folder of this size that a program may write in: scratch=16MB, an option of verify execution.",
             metavar="MEGABYTES",
         ),
     ] = None
     python: Annotated[
         str | None,
-        option("Another interpreter, such as one with packages: -o python=… of verify execution.", metavar="PATH"),
+        option("Another interpreter, such as one with packages (python=… of verify execution).", metavar="PATH"),
     ] = None
     allow_unsafe: AllowUnsafe = False
 
@@ -87,7 +87,7 @@ class TestOptions(Options, frozen=True, kw_only=True):
     filters: Annotated[
         str | None,
         option(
-            "What is left out: no_python, no_assert, no_call, duplicate, surplus (behind the first --n), or all; "
+            "What is left out: no_python, no_assert, no_call, duplicate, surplus (behind the first n), or all; "
             "nothing unless it is said, as in the paper.",
             metavar="CODES",
         ),

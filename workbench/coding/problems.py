@@ -18,7 +18,7 @@ from workbench.coding.options import ProgramOptions, Targets
 from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, HARNESS_KILLED, Execution, NotRun, SolutionResult
 from workbench.core.database.selection import chosen_ids, ids_of
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.data.paging import QueryTable
@@ -224,7 +224,7 @@ def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[
     rows = [row for number in numbers if (row := run_row(reader, number)).verifier.kind == KIND or number in ran]
     if not rows:
         who = f"{verifier} has run no solution." if verifier else "No solution was run here."
-        raise UsageError(who, "Run them: workbench verify DB execution")
+        raise UsageError(who, "Run them", Command("verify DB execution"))
     return rows
 
 
@@ -308,10 +308,10 @@ def code_dataset(project: Project, wanted: str | None) -> Dataset:
     """
     found = [Dataset(*row) for row in problems.datasets(project.database.reader())]
     if not found:
-        raise UsageError("There are no code problems here.", "workbench import DB problems.jsonl solutions.jsonl")
+        raise UsageError("There are no code problems here.", f"{Command('import DB problems.jsonl solutions.jsonl')}")
     names = ", ".join(one.name for one in found)
     if wanted is None and len(found) > 1:
-        raise UsageError(f"Several data sets hold code problems: {names}.", "Say which: --dataset NAME")
+        raise UsageError(f"Several data sets hold code problems: {names}.", f"Say which: {opt.dataset:NAME}")
     for one in found:
         if wanted in (None, one.name):
             return one
@@ -356,7 +356,7 @@ def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[
         return lambda _: None
     first, last = (_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
     if first > last:
-        raise UsageError(f"--since {first} is later than --until {last}.", "Turn them round.")
+        raise UsageError(f"{opt.since:{first}} is later than {opt.until:{last}}.", "Turn them round.")
     days = problems.own_fields(project.database.reader(), dataset.id, _CONTEST)
 
     def why(question: int) -> str | None:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.inputs import require_input
 from workbench.llm.records import PromptMessage
 
@@ -88,7 +88,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
     for one in given:
         role, file = _role(one, roles)
         if role in found:
-            raise UsageError(f"--template: two files ask for {role}.", "Give one.")
+            raise UsageError(f"{opt.template}: two files ask for {role}.", "Give one.")
         found[role] = read_prompt(Path(file), role)
     return found
 
@@ -122,7 +122,7 @@ def _role(one: str, roles: Sequence[Asked]) -> tuple[Asked, str]:
     if len(roles) == 1:
         return roles[0], one
     listed = "=FILE or ".join(roles)
-    raise UsageError(f"--template {one}: it isn't said what the file asks for.", f"Write {listed}=FILE.")
+    raise UsageError(f"{opt.template:{one}}: it isn't said what the file asks for.", f"Write {listed}=FILE.")
 
 
 def _mark(asked: Asked) -> re.Pattern[str]:
@@ -137,7 +137,7 @@ def _name(mark: re.Match[str]) -> str:
 def _read(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise UsageError(f"{path}: there is no such file.", "--template takes a text file.")
+            raise UsageError(f"{path}: there is no such file.", f"{opt.template} takes a text file.")
         require_input(path)
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)

@@ -23,7 +23,7 @@ from msgspec import Struct, structs
 
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
 from workbench.config.verifiers import everyone_in, own_prompts, read_template
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.llm.clock import Clock
 from workbench.llm.keys import KeySource
 from workbench.llm.profiles import PROFILES
@@ -66,8 +66,8 @@ class UnsafeError(UsageError):
     def __init__(self) -> None:
         super().__init__(
             "With limits alone (L1) a malicious solution can read and change your files and open connections.",
-            "workbench doctor DB explains why no better level works here. If you trust all of this code: "
-            "workbench verify DB execution --allow-unsafe-execution",
+            f"{Command('doctor DB')} explains why no better level works here. If you trust all of this code",
+            Command("verify DB execution", allow_unsafe_execution=True),
         )
 
 
@@ -147,7 +147,7 @@ def require_grants(database: Path, grants: list[Grant]) -> None:
     if wanted := missing(database, grants):
         raise NotTrustedError(
             "This project wants to use what you haven't accepted: " + "; ".join(grant.text for grant in wanted) + ".",
-            "To accept this, use --trust.",
+            f"To accept this, use {opt.trust}.",
             tuple(wanted),
         )
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.config.file import loads, read_settings, read_text, require_table, table_in, write_whole
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 
 NAME = re.compile(r"[\w.+@/-]{1,100}")
 """Valid names of verifiers."""
@@ -188,7 +188,7 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     fields = dict(require_table(place, entry, _EXAMPLE))
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or not kind:
-        raise UsageError(f"{place}.kind must name a kind of verifier.", "List them with: workbench verifiers DB")
+        raise UsageError(f"{place}.kind must name a kind of verifier.", "List them with", Command("verifiers DB"))
     options = options_in(place, fields)
     for option in OWN_PROMPTS & options.keys():
         options[option] = str(inside(folder, f"{place}.{option}", options[option], folder=option in PROMPT_FOLDERS))
@@ -237,7 +237,7 @@ def _require_no_program(place: str, options: Mapping[str, object]) -> None:
     if "api_key_command" in options:
         raise UsageError(
             f"{place}.api_key_command is not allowed in a project's file: it would start a program chosen by the file.",
-            "Give it where you start the run: -o api_key_command=…",
+            f"Give it where you start the run: {opt.option:api_key_command=…}",
         )
 
 

@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
+from workbench.core.errors import opt
 from workbench.core.item import ItemRecord, QuestionRecord
 from workbench.core.text import figures
 
@@ -254,7 +255,7 @@ class NotRun(Struct, frozen=True, kw_only=True):
     def words(self) -> str:
         """Describe them, such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
         partial = f": it is at {self.judged:,} of {self.items:,}" if self.judged < self.items else ""
-        killed = f"; the sandbox died over {self.killed:,} (resume {self.run} --retry-errors)" if self.killed else ""
+        killed = f"; the sandbox died over {self.killed:,} (see {opt.retry_errors})" if self.killed else ""
         return f"{figures.counted(self.solutions, 'solution')} that run {self.run} has not run{partial}{killed}"
 
 

@@ -3,13 +3,90 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Literal
+import shlex
+from collections.abc import Callable, Iterable
+from typing import Final, Literal, NamedTuple
 
 _QUOTED = re.compile(r"(?<!\w)'([^']{1,100})'(?!\w)")
-_LEAD = re.compile("Use (?:one of )?")
 _LISTED = 20
 """Names of a vocabulary that a message spells out."""
+
+
+# -- What messages name, and how the front end at work words it.
+
+
+class Option(NamedTuple):
+    """An option of the command or form at hand; in a text it is worded by the front end.
+
+    Attributes:
+        value: What it is to be; in capitals where it only stands for a value.
+    """
+
+    name: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        return _at_work.option(self)
+
+    def __format__(self, value: str) -> str:
+        return str(self._replace(value=value))
+
+
+class _Options:
+    def __getattr__(self, name: str) -> Option:
+        return Option(name.rstrip("_").replace("_", "-"))
+
+
+opt: Final = _Options()
+"""Options as texts name them: ``f"Leave {opt.dry_run} out."``, ``f"Name it: {opt.dataset:NAME}"``."""
+
+
+class Command:
+    """A command to run; in a text it is worded by the front end.
+
+    Args:
+        line: Its words, such as ``"runs DB resume 3"``.
+        options: Underscores stand for hyphens; True for an option without a value.
+    """
+
+    def __init__(self, line: str, /, **options: object) -> None:
+        self.line = line
+        self.options = {name.rstrip("_").replace("_", "-"): value for name, value in options.items()}
+
+    def __str__(self) -> str:
+        return _at_work.command(self)
+
+    def shell(self) -> str:
+        """Return the line for a shell."""
+        words = ("" if value is True else f" {shlex.quote(str(value))}" for value in self.options.values())
+        return f"workbench {self.line}" + "".join(
+            f" {flag_of(one)}{word}" for one, word in zip(self.options, words, strict=True)
+        )
+
+
+def flag_of(name: str) -> str:
+    """Return the flag that spells an option on the command line."""
+    return "-o" if name in ("o", "option") else f"--{name}"
+
+
+class FrontEnd(NamedTuple):
+    """How a front end words what messages name."""
+
+    option: Callable[[Option], str]
+    command: Callable[[Command], str]
+
+
+PYTHON: Final = FrontEnd(lambda one: f"`{'='.join(filter(None, one)).replace('-', '_')}`", Command.shell)
+_at_work = PYTHON
+
+
+def word_for(front_end: FrontEnd) -> None:
+    """Have messages of this process worded for a front end; without one they are for the Python API."""
+    global _at_work
+    _at_work = front_end
+
+
+# -- Errors.
 
 
 def did_you_mean(said: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -54,16 +131,18 @@ class WorkbenchError(Exception):
     Attributes:
         message: What is wrong, and where (``file:line:field`` when there is one).
         hint: What to do about it; empty when the message already says it.
+        command: The command that helps; the hint ends in it.
         exit_code: What the command line exits with (1 failed, 2 wrong usage).
     """
 
     title = "Error"
     exit_code = 1
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", command: Command | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = f"{hint}: {command}" if command else hint
+        self.command = command
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
@@ -79,11 +158,11 @@ class UsageError(WorkbenchError):
     title = "Wrong usage"
     exit_code = 2
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", command: Command | None = None) -> None:
         quoted, offered = _QUOTED.findall(message), _offered(hint)
         if quoted and "Did you mean" not in hint and quoted[-1] not in offered:
             hint = did_you_mean(quoted[-1], offered, hint)
-        super().__init__(message, hint)
+        super().__init__(message, hint, command)
 
 
 class OptionError(UsageError):
@@ -92,10 +171,13 @@ class OptionError(UsageError):
     Attributes:
         option: The option's name; None where it can't be told.
         wrong: What is wrong with it, without its name.
+
+    Args:
+        where: Stands before both in the message.
     """
 
-    def __init__(self, message: str, *, option: str | None, wrong: str) -> None:
-        super().__init__(message)
+    def __init__(self, option: str | None, wrong: str, where: str = "") -> None:
+        super().__init__(where + (f"{option}: {wrong}" if option else wrong))
         self.option = option
         self.wrong = wrong
 
@@ -113,8 +195,8 @@ class StoreError(WorkbenchError):
 
     title = "Database"
 
-    def __init__(self, message: str, hint: str = "", cause: Cause = "other") -> None:
-        super().__init__(message, hint)
+    def __init__(self, message: str, hint: str = "", cause: Cause = "other", *, command: Command | None = None) -> None:
+        super().__init__(message, hint, command)
         self.cause = cause
 
     @property

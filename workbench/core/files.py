@@ -180,9 +180,7 @@ def _require_owner(about: os.stat_result, path: Path) -> None:
 
 
 def _refused(what: str, path: Path) -> NotOwnFileError:
-    return NotOwnFileError(
-        errno.EPERM, f"it is {what}, in the place of one of the program's own files: remove it", str(path)
-    )
+    return NotOwnFileError(errno.EPERM, f"it is {what}, where the program keeps its own file: remove it", str(path))
 
 
 _PART: Final = re.compile(

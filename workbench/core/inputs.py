@@ -23,9 +23,7 @@ def require_input(path: Path) -> None:
     with suppress(OSError):
         there = os.stat(path)
         if any(os.path.samestat(one, there) for one in _written()):
-            raise FormatError(
-                f"{path}: it belongs to the project that is open, or is being written.", "Name another file."
-            )
+            raise FormatError(f"{path}: it belongs to the project that is open, or is being written.", "Name another.")
 
 
 def _written() -> Iterator[os.stat_result]:

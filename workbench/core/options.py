@@ -33,7 +33,7 @@ from typing import (
 import msgspec
 from msgspec import NODEFAULT, Meta, Struct, structs
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.label import coordinator_name
 from workbench.core.selection import FIELDS, Selection, Shard, selection_of
 from workbench.core.text.inert import inert
@@ -190,7 +190,7 @@ Limit = Annotated[Whole | None, option("At most so many items.")]
 InShard = Annotated[
     Shard | None,
     option(
-        "Only share I of N, by the content of questions: for N machines with the same data (workbench merge --runs).",
+        "Only share I of N, by the content of questions: for N machines with the same data; merge their runs.",
         "--shard",
         metavar="I/N",
         read=Shard.parse,
@@ -292,10 +292,10 @@ class TableForm(Options, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.format == "csv" and self.is_choosing:
             raise UsageError(
-                "CSV has all columns and rows.", "Leave --columns and --no-baselines out, or --format csv."
+                "CSV has all columns and rows.", f"Leave {opt.columns} and {opt.no_baselines} out, or {opt.format:csv}."
             )
         if self.label and self.format != "latex":
-            raise UsageError("Only LaTeX has labels.", "Add: --format latex")
+            raise UsageError("Only LaTeX has labels.", f"Add: {opt.format:latex}")
         if self.label and not _LABEL.fullmatch(self.label):
             raise UsageError(
                 f"{inert(self.label)!r} is no label.", "Use letters, digits, and : . _ + -, such as tab:accuracy."

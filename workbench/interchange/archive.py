@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from workbench.core.database import events, migrations
 from workbench.core.database.sets import PACKAGE
-from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.errors import Command, FormatError, StoreError, UsageError
 from workbench.core.inputs import require_input
 from workbench.core.project import Project
 from workbench.data.formats.writing import new_file
@@ -206,7 +206,7 @@ def _not_written(database: Path, why: str) -> StoreError:
     name = shlex.quote(str(database))
     return StoreError(
         f"{database}: {why}.",
-        f"Repair it with workbench doctor {name}, or copy it as it is: workbench backup {name} FILE",
+        f"Repair it: {Command(f'doctor {name}')}. Or copy it as it is: {Command(f'backup {name} FILE')}",
     )
 
 
@@ -343,7 +343,7 @@ class Archive:
         return FormatError(f"{self._path}: {place}: {why}.", _ASK)
 
 
-_WRITE: Final = "Archives are written by: workbench export DB FILE --format workbench"
+_WRITE: Final = "Archives are written by an export in the format workbench."
 
 
 @contextmanager

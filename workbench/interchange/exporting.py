@@ -14,7 +14,7 @@ from workbench.coding.outcome_lines import TestOutcome, lines_by_test
 from workbench.core.code import SolutionResult
 from workbench.core.database import events
 from workbench.core.database.selection import check_names, dataset_names
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.item import StoredItem
 from workbench.core.label import LabelLine, pseudonym
 from workbench.core.options import Force, Options, Where, Whole, argument, option
@@ -97,7 +97,7 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Verifier of --where verdict=…; for pairs, verifier that decides what is correct (gold without "
+            "Verifier of conditions on verdicts; for pairs, verifier that decides what is correct (gold without "
             "any). If repeated, all must agree.",
             "--verifier",
             metavar="NAME",
@@ -126,7 +126,7 @@ class ExportOptions(Options, frozen=True, kw_only=True):
             later=True,
         ),
     ] = None
-    seed: Annotated[int, option("For sft and pairs: seed of the --per-question draw.", later=True)] = 0
+    seed: Annotated[int, option("For sft and pairs: seed of the draw per question.", later=True)] = 0
     checks: Annotated[
         bool, option("For workbench: include the checks; anyone with the file can tell which they are.", later=True)
     ] = False
@@ -182,9 +182,9 @@ def format_of(path: Path, table: Table = "items") -> ExportFormat:
     if len(formats) == 1:
         return formats[0]
     if formats:
-        raise UsageError(f"Several formats end in {ending}: say which.", f"--format {' or --format '.join(formats)}")
+        raise UsageError(f"Several formats end in {ending}: say which.", f"{opt.format:{' or '.join(formats)}}")
     raise UsageError(
-        f"The name {path_text(path)} doesn't imply a format.", f"Name one with --format: {', '.join(known)}."
+        f"The name {path_text(path)} doesn't imply a format.", f"Name one with {opt.format}: {', '.join(known)}."
     )
 
 
@@ -193,7 +193,7 @@ def _chosen(project: Project, options: ExportOptions, format: ExportFormat) -> S
     if verifiers and not selection.asks_for_verdicts:
         if format != "pairs":
             raise UsageError(
-                "--verifier needs a condition on verdicts.", 'Add --where "verdict=correct", or leave it out.'
+                f"{opt.verifier} needs a condition on verdicts.", f"Add {opt.where:verdict=correct}, or leave it out."
             )
         check_names(project.database.reader(), Selection((Condition("verdict", "=", "correct"),)), verifiers)
     return check_names(project.database.reader(), _with_dataset(project, selection, options.dataset), verifiers)
@@ -206,7 +206,7 @@ def _writes(format: ExportFormat, table: Table) -> Writer | None:
 def _writer(format: ExportFormat, table: Table) -> Writer:
     if (found := _writes(format, table)) is None:
         there = [name for name in FORMATS if _writes(name, table) is not None]
-        raise UsageError(f"{table} can't be written as {format}.", f"Use --format {' or --format '.join(there)}.")
+        raise UsageError(f"{table} can't be written as {format}.", f"Use {opt.format:{' or '.join(there)}}.")
     return found
 
 
@@ -431,7 +431,7 @@ def archive(request: Request) -> ExportReport:
     """
     if request.selection.conditions:
         raise UsageError(
-            "An archive contains the whole database: --where and --dataset don't go with it.",
+            f"An archive contains the whole database: {opt.where} and {opt.dataset} don't go with it.",
             "Other formats can write selected items.",
         )
     asked = request.options

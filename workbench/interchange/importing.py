@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from workbench.core.code import ProblemRecord, Record
 from workbench.core.code_tests.broken import BrokenTest, broken_in, with_candidate
 from workbench.core.database.connection import Database
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow, TypeColumn
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
@@ -251,7 +251,7 @@ def _require_in(database: Database | None, name: str) -> None:
     if why is not None:
         raise UsageError(
             f"The data set {name!r} was taken out: {why}.",
-            "Rename it to import this one under its name, or include it again: workbench datasets DB",
+            f"Rename it to import this one under its name, or include it again: {Command('datasets DB')}",
         )
 
 
@@ -265,7 +265,8 @@ def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
         )
     if len(found) > 1:
         raise UsageError(
-            f"{plans[0].path}: several data sets hold these problems: {', '.join(found)}.", "Name one: --dataset NAME"
+            f"{plans[0].path}: several data sets hold these problems: {', '.join(found)}.",
+            f"Name one: {opt.dataset:NAME}",
         )
     return found[0]
 

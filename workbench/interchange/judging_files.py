@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import Execution, Level, Provenance
-from workbench.core.errors import FormatError, RunError, UsageError
+from workbench.core.errors import FormatError, RunError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.core.progress import step
 from workbench.core.run import ClusterUse
@@ -233,7 +233,7 @@ class _Work:
         if target.exists() and target.samefile(source):
             raise FormatError(f"{target} is the input itself.", "Name another file.")
         if target.exists() and not (self._anew or parts_of(target).exists()):
-            raise FormatError(f"{target} exists.", "Use --force to judge its rows again.")
+            raise FormatError(f"{target} exists.", f"Use {opt.force} to judge its rows again.")
         return iter([self._target(source, target, lambda _: None)])
 
     def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_FileInProgress]:
@@ -260,7 +260,7 @@ class _Work:
             known, out = state.files.get(name), target / name
             if known is None:
                 if out.exists() and not (self._anew or parts_of(out).exists()):
-                    raise FormatError(f"{out} exists, and was not judged here.", "Use --force to replace it.")
+                    raise FormatError(f"{out} exists, and was not judged here.", f"Use {opt.force} to replace it.")
                 try:
                     found = self._target(source / name, out, partial(self._done, source, target, name, state))
                 except FormatError as error:
@@ -269,7 +269,7 @@ class _Work:
                 yield found
             elif known.input != _stamp(source / name):
                 raise FormatError(
-                    f"{source / name} has changed since it was judged.", "Judge everything again: --force"
+                    f"{source / name} has changed since it was judged.", f"Judge everything again: {opt.force}"
                 )
             else:
                 drop(out)
@@ -324,12 +324,12 @@ class _FolderState(Struct):
         try:
             found = msgspec.json.decode(path.read_bytes(), type=cls)
         except (OSError, msgspec.MsgspecError) as error:
-            raise FormatError(f"{path} can't be read: {error}.", "Judge everything again: --force") from error
+            raise FormatError(f"{path} can't be read: {error}.", f"Judge everything again: {opt.force}") from error
         apart = [name for name in made_of if found.made_of.get(name) != made_of[name] and name != "partition"]
         if apart:
             raise UsageError(
                 f"{folder} was judged with another {', '.join(apart)}.",
-                "Name another folder, or judge everything again: --force",
+                f"Name another folder, or judge everything again: {opt.force}",
             )
         return found
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.verdict import Outcome
 from workbench.data.formats.writing import new_file
@@ -146,7 +146,7 @@ class Partitions:
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError) as error:
-            raise FormatError(f"{self.folder / name} can't be read: {error}.", "Start again: --force") from error
+            raise FormatError(f"{self.folder / name} can't be read: {error}.", f"Start again: {opt.force}") from error
 
 
 def parts_of(target: Path) -> Path:
@@ -182,13 +182,13 @@ def _require_same(path: Path, made_of: Mapping[str, object], *, begun: bool) -> 
     try:
         before = msgspec.json.decode(path.read_bytes(), type=dict[str, object])
     except (OSError, msgspec.MsgspecError) as error:
-        raise FormatError(f"{path} can't be read: {error}.", "Start again: --force") from error
+        raise FormatError(f"{path} can't be read: {error}.", f"Start again: {opt.force}") from error
     after = msgspec.json.decode(wanted, type=dict[str, object])
     apart = [name for name in made_of if before.get(name) != after[name]]
     if apart:
         raise UsageError(
             f"{path.parent} was started with another {', '.join(apart)}.",
-            "Continue with the same settings, or start again: --force",
+            f"Continue with the same settings, or start again: {opt.force}",
         )
 
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import msgspec
 
 from workbench.core.code import Execution
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.core.verdict import Outcome, Verdict
 from workbench.data.formats.documents import Row, documents, parquet_batches, rows_of_batch
@@ -102,7 +102,7 @@ class RowFile(ABC):
         return *cells, outcomes, sum(one.forgeable for one in runs), min(one.level for one in runs)
 
     def _named_twice(self, name: str) -> UsageError:
-        return UsageError(f"{self.plan.path} has a column {name!r} already.", "Name the new ones: --prefix judged_")
+        return UsageError(f"{self.plan.path} has a column {name!r} already.", f"Rename the new: {opt.prefix:judged_}")
 
 
 class LinesFile(RowFile):

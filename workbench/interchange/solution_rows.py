@@ -11,7 +11,7 @@ import msgspec
 
 from workbench.core.code import Problem
 from workbench.core.columns import FieldError, said
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats.documents import Row
 from workbench.data.formats.fields import FIELDS
@@ -42,7 +42,7 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
         # A file without rows, as writers of many files leave some, holds no solutions.
         column = next((column for column in known if column in keys or not keys), None)
         if column is None:
-            raise FormatError(f"{path}: no column holds the {what}.", f"Name it: --map {field}=COLUMN")
+            raise FormatError(f"{path}: no column holds the {what}.", f"Name it: {opt.map:{field}=COLUMN}")
         plan.columns[field] = column
     return plan
 

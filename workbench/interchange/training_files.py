@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.item import StoredItem
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
@@ -184,9 +184,9 @@ class PairLines:
         counts, by = self._counts, f"the verdicts of {' and '.join(self._judges)}" if self._judges else "gold"
         hint = ""
         if any(condition.field.startswith("verdict:") for condition in self._request.selection.conditions):
-            hint = "Leave out --where verdict=…: for pairs --verifier says which are correct and which are not."
+            hint = f"Leave out {opt.where:verdict=…}: {opt.verifier} says which are correct."
         elif not self._judges:
-            hint = "Name the verifier that decides: --verifier NAME"
+            hint = f"Name the verifier that decides: {opt.verifier:NAME}"
         return UsageError(
             f"No pair can be made by {by}: nothing is written. Of {counted(counts.questions, 'question')} "
             f"{counts.one_kind} have only correct or only incorrect completions, {counts.undecided} none "

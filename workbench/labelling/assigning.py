@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from workbench.core.database import people
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.progress import step
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
@@ -329,16 +329,16 @@ def _why_nothing(
     """Explain why these items get no slot, or why there are none."""
     if wanted:
         slots = "its slot" if per_item == 1 else f"its {per_item} slots"
-        return f"Each of {counted(wanted, 'item')} has {slots} already; a larger --per-item gives them more."
+        return f"Each of {counted(wanted, 'item')} has {slots} already; a larger {opt.per_item} gives them more."
     if items:
-        return f"Each of {counted(len(items), 'item')} has its final label; --final-too has them labelled again."
+        return f"Each of {counted(len(items), 'item')} has its final label; {opt.final_too} has them labelled again."
     if checks := len(reading.frame(connection, selection.unlimited).item):
         return f"All {counted(checks, 'item')} that meet the conditions are checks, which need no slots."
     if selection.conditions:
         return f"No item meets {' and '.join(map(str, selection.conditions))}."
     if reading.any_item(connection):
-        return "All items are excluded: workbench exclude DB --list says which."
-    return "There are no items yet: workbench import DB FILE"
+        return f"All items are excluded: {Command('exclude DB', list=True)} says which."
+    return f"There are no items yet: {Command('import DB FILE')}"
 
 
 def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int) -> tuple[SamplingFrame, Sample]:

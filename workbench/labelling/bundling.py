@@ -21,7 +21,7 @@ from workbench.core.database import events, people
 from workbench.core.database.backup import put_in_place
 from workbench.core.database.hashes import secret
 from workbench.core.database.values import stamp
-from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.errors import AnnotationError, Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project, open_project
@@ -84,18 +84,18 @@ def bundle(
     """
     project.database.require_other(path)
     if path.exists() and not force:
-        raise StoreError(f"{path} exists.", "Use --force to replace it.")
+        raise StoreError(f"{path} exists.", f"Use {opt.force} to replace it.")
     person = people.find(project.database, annotator)
     policy = replace(settings_of(project).annotation, repeat_share=0.0)
     at = time.time()
     until = at + days * _DAY_S
     with _new_project(path) as target, project.database.write("full") as home:
         if people.is_paused(home, person.id):
-            raise AnnotationError(f"{person.name} is paused.", "Resume them first: workbench annotators DB resume NAME")
+            raise AnnotationError(f"{person.name} is paused.", "First", Command("annotators DB resume NAME"))
         taken = _take(home, person.id, policy, selection or Selection(), limit, at)
         if not taken:
             raise AnnotationError(
-                f"There is nothing for {person.name} to take along.", "Assign items first: workbench assign DB …"
+                f"There is nothing for {person.name} to take along.", "Assign items first", Command("assign DB …")
             )
         slots = store.send_away(home, person.id, at, until)
         goes_by = Acquainted(project.database, person.id).version

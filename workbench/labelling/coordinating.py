@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.core.database import events, people, states
 from workbench.core.database.selection import chosen_ids
-from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.errors import AnnotationError, Command, UsageError, opt
 from workbench.core.label import EventKind, LabelEvent, Task, coordinator_name
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Condition, Selection
@@ -73,7 +73,7 @@ def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: T
         UsageError: There is no reason, or ``by`` is no name.
     """
     if not reason.strip():
-        raise UsageError("A reopening needs a reason.", "Write: --reason TEXT")
+        raise UsageError("A reopening needs a reason.", f"Write: {opt.reason:TEXT}")
 
     def begin(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
         if not current_events(events.of_subject(connection, of, subject)):
@@ -235,11 +235,11 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
         conditions.append(Condition("dataset", "=", dataset))
     found = {flag.completion: flag.dataset for flag in flags(project, "all", selection=Selection(tuple(conditions)))}
     if not found:
-        raise UsageError(f"No one has flagged {completion_id!r}.", "List what is flagged: workbench flags DB")
+        raise UsageError(f"Nobody has flagged {completion_id!r}.", "List what is flagged", Command("flags DB"))
     if len(found) > 1:
         raise UsageError(
             f"{completion_id!r} is flagged in {len(found)} places.",
-            f"Name the data set: --dataset {' or '.join(sorted(set(found.values())))}.",
+            f"Name the data set: {opt.dataset:{' or '.join(sorted(set(found.values())))}}.",
         )
     return next(iter(found))
 

@@ -372,9 +372,7 @@ def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, st
     if not found:
         raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} here")
     if len(found) > 1:
-        raise LineRefusedError(
-            "completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line"
-        )
+        raise LineRefusedError("completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id")
     return found[0]
 
 
@@ -470,9 +468,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
     if held is None:
         new: LabelEvent | None = event
     elif _content(line, held) != _content(line, event):
-        raise LineRefusedError(
-            "uuid", "the label is there already with other content; a correction needs a higher revision"
-        )
+        raise LineRefusedError("uuid", "the label exists with other content; a correction needs a higher revision")
     else:
         new = _again(connection, line, event)
     if new is None:

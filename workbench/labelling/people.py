@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import Database
-from workbench.core.errors import StoreError, UsageError
+from workbench.core.errors import StoreError, UsageError, opt
 from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -139,7 +139,7 @@ def assign(
         UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
     """
     if per_item < 1:
-        raise UsageError("--per-item must be at least 1.")
+        raise UsageError(f"{opt.per_item} must be at least 1.")
     names = [people.tidy(name) for name in names]
     adjudicator = people.tidy(adjudicator) if adjudicator else None
     _check_team(names, adjudicator)

@@ -10,7 +10,7 @@ from msgspec import structs
 from workbench.config import protocol_of
 from workbench.core.database import events
 from workbench.core.database.selection import check_names
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection, crossing
 from workbench.core.verdict import GoldChoice, Protocol3
@@ -267,7 +267,7 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
     if report.gold.get("imported"):
         raise UsageError(
             f"How noisy imported labels are is not known: {report.gold['imported']:,} items have only such.",
-            "Take people's labels: --gold people.",
+            f"Take people's labels: {opt.gold:people}.",
         )
     if not ceilings:
         raise UsageError("Nothing says how often people err.", "Have items labelled by two people, or check them.")

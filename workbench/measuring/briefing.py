@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
+from workbench.core.errors import Command
 from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
@@ -123,7 +124,7 @@ def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
                 about={"run": run.run, "verifier": run.verifier},
                 size=run.items - run.done,
                 screen="runs",
-                command=f"workbench runs DB resume {run.run}",
+                command=Command(f"runs DB resume {run.run}").shell(),
             )
 
 
@@ -158,7 +159,7 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
         f"{oldest.flagged_at[:10]}{asks}.",
         size=len(flags),
         screen="flags",
-        command="workbench flags DB",
+        command=Command("flags DB").shell(),
     )
 
 
@@ -170,7 +171,7 @@ def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
             said = (
                 f"{_beginning(person.name)} is paused and gets no items{person.why and f': {_beginning(person.why)}'}."
             )
-            command = f"workbench annotators DB resume {shlex.quote(person.name)}"
+            command = Command(f"annotators DB resume {shlex.quote(person.name)}").shell()
             yield Matter(kind="paused", sentence=said, about={"person": person.name}, command=command)
 
 
@@ -189,7 +190,7 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
             about={} if others else {"person": first.name},
             size=first.conflicts,
             screen="conflicts",
-            command=f"workbench open DB --as {shlex.quote(first.name)}",
+            command=Command("open DB", as_=first.name).shell(),
         )
 
 
@@ -202,7 +203,7 @@ def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
             "adjudicate them: it takes a third person who has not labelled them.",
             size=many,
             screen="conflicts",
-            command="workbench annotators DB add NAME",
+            command=Command("annotators DB add NAME").shell(),
         )
 
 
@@ -227,7 +228,7 @@ def _failures(facts: ProjectFacts) -> Iterator[Matter]:
             about={"run": run, "verifier": row.verifier},
             size=row.error,
             screen="runs",
-            command=f"workbench runs DB show {run}",
+            command=Command(f"runs DB show {run}").shell(),
         )
 
 
@@ -248,7 +249,7 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
             about={"queue": found.name},
             size=many,
             screen="disagreements",
-            command=f"workbench disagreements DB --queue {found.name}",
+            command=Command("disagreements DB", queue=found.name).shell(),
         )
 
 
@@ -264,7 +265,7 @@ def _agreeing(kind: str, found: AgreementReport) -> Matter:
         sentence=agreement_sentence(found),
         size=found.paired,
         screen="agreement",
-        command="workbench agreement DB",
+        command=Command("agreement DB").shell(),
     )
 
 
@@ -303,7 +304,7 @@ def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
             about={"verifier": facts.best.verifier},
             size=facts.best.n,
             screen="accuracy",
-            command="workbench accuracy DB",
+            command=Command("accuracy DB").shell(),
         )
 
 
@@ -328,11 +329,11 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
                 about={"verifier": best.verifier, "by": by},
                 size=best.n,
                 screen="accuracy",
-                command=f"workbench accuracy DB --by {by}",
+                command=Command("accuracy DB", by=by).shell(),
             )
         return
     group, worst = found.row.group or "", found.row
-    where = shlex.quote(f"{by}={group}")
+    where = f"{by}={group}"
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
     said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
     if found.may_be_chance and (most := _errs_most(facts, best)) is not None:
@@ -346,8 +347,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
         about={"verifier": best.verifier, "by": by, "group": group},
         size=worst.n,
         screen="accuracy",
-        command="workbench disagreements DB --queue verifier-gold "
-        f"--verifier {shlex.quote(best.verifier)} --where {where}",
+        command=Command("disagreements DB", queue="verifier-gold", verifier=best.verifier, where=where).shell(),
     )
 
 
@@ -374,7 +374,7 @@ def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
             about={"by": by},
             size=len(items),
             screen="accuracy",
-            command=f"workbench accuracy DB --by {shlex.quote(by)}",
+            command=Command("accuracy DB", by=by).shell(),
         )
 
 
@@ -399,7 +399,7 @@ def _running(facts: ProjectFacts) -> Iterator[Matter]:
                 about={"run": run.run, "verifier": run.verifier},
                 size=run.items - run.done,
                 screen="runs",
-                command=f"workbench runs DB show {run.run}",
+                command=Command(f"runs DB show {run.run}").shell(),
             )
 
 
@@ -433,14 +433,14 @@ def _import(facts: ProjectFacts) -> Iterator[Matter]:
             kind="import",
             sentence="Nothing is here yet: begin with a file of questions, references and completions.",
             screen="begin",
-            command="workbench import DB FILE",
+            command=Command("import DB FILE").shell(),
         )
     elif not facts.counts.items:
         yield Matter(
             kind="import",
             sentence=f"{counted(facts.counts.questions, 'question')} without completions "
             f"{waits(facts.counts.questions)}: a pool to curate and to draw from.",
-            command="workbench curate DB status",
+            command=Command("curate DB status").shell(),
         )
 
 
@@ -455,7 +455,7 @@ def _verify(facts: ProjectFacts) -> Iterator[Matter]:
             kind="verify",
             sentence=f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}.",
             screen="begin" if code else "runs",
-            command=f"workbench verify DB {'execution' if code else 'rules'}",
+            command=Command(f"verify DB {'execution' if code else 'rules'}").shell(),
         )
 
 
@@ -471,7 +471,7 @@ def _tests(facts: ProjectFacts) -> Iterator[Matter]:
                 sentence=testing_sentence(figures),
                 size=len(figures.tests),
                 screen="code",
-                command="workbench code passk DB",
+                command=Command("code passk DB").shell(),
             )
 
 
@@ -489,7 +489,7 @@ def _label(facts: ProjectFacts) -> Iterator[Matter]:
         if facts.progress.left:
             yield Matter(kind="label", sentence=f"{without} until people have labelled some.", screen="annotate")
         else:
-            command = "workbench assign DB --annotators A,B --per-item 2"
+            command = Command("assign DB", annotators="A,B", per_item=2).shell()
             yield Matter(kind="label", sentence=f"{without}: let people label some.", command=command)
 
 
@@ -502,14 +502,14 @@ def _out(facts: ProjectFacts) -> Iterator[Matter]:
                 f"and {counted(one.questions, 'question')} are not counted.",
                 about={"dataset": one.name},
                 size=one.items,
-                command=f"workbench datasets DB restore {shlex.quote(one.name)}",
+                command=Command(f"datasets DB restore {shlex.quote(one.name)}").shell(),
             )
 
 
 _NOTHING: Final = Matter(
     kind="nothing",
     sentence="Nothing is open. A report explains how these metrics were computed.",
-    command="workbench report DB -o report.html",
+    command=Command("report DB", o="report.html").shell(),
 )
 
 

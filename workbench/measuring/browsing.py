@@ -275,9 +275,7 @@ def pair_items(
     found = counted(project, task, coarse=coarse, latest=latest)
     for name in (a, b):
         if name not in found.people:
-            raise UsageError(
-                f"{name!r} has no label here.", f"People with labels: {', '.join(found.people) or 'nobody'}."
-            )
+            raise UsageError(f"{name!r} has no label here.", f"With labels: {', '.join(found.people) or 'nobody'}.")
     ratings, said = found.ratings, {}
     by_person = []
     for name in (a, b):

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Final, get_args
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -105,7 +105,7 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
         value = odds(score) if are_chances and method == "platt" else score
         chance = cross_fitted(value, items.gold, fold, method)
         if chance is None:
-            raise UsageError("A part of the questions holds all correct or all incorrect ones.", "Use more --folds.")
+            raise UsageError("A part of the questions holds all correct or incorrect ones.", f"Use more {opt.folds}.")
         yield _row(method, items, chance)
 
 

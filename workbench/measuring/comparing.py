@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from workbench.config import protocol_of
 from workbench.core import selection
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 GROUPS: Final = tuple(group for group in selection.GROUPS if group != "reason")
 """What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
-TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run: workbench verify DB NAME")
+TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run", Command("verify DB NAME"))
 """What is said, and what to do about it."""
 
 
@@ -144,7 +144,7 @@ def compared(
     items, counts = _paired(found, _places(found, a, b), protocol)
     if not len(items.gold):
         if found.failed:
-            raise UsageError(*nothing_measured(found.failed))
+            raise UsageError(" ".join(nothing_measured(found.failed)))
         raise UsageError(
             f"{a} and {b} have no item in common that counts.",
             f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
@@ -171,7 +171,7 @@ def compared(
 
 def _check(a: str, b: str, by: str | None) -> None:
     if a == b:
-        raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers: workbench compare DB A B")
+        raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers", Command("compare DB A B"))
     if by is not None and "reason" in selection.crossing(by):
         raise UsageError("Reasons are one verifier's own: they can't group a comparison.", f"Use {', '.join(GROUPS)}.")
 

@@ -137,9 +137,7 @@ def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
     found: dict[tuple[str, str], list[float]] = {}
     for line in read.lines:
         if not 0 <= line.score <= 1:
-            raise UsageError(
-                f"{path}: {line.verifier} has {line.score:g} on {line.benchmark}.", "Scores are shares, 0 to 1."
-            )
+            raise UsageError(f"{path}: {line.verifier} has {line.score:g} on {line.benchmark}.", "Use shares, 0 to 1.")
         found.setdefault((line.verifier, line.benchmark), []).append(line.score)
     return [
         BenchmarkScore(verifier=verifier, benchmark=benchmark, score=sum(scores) / len(scores))

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.progress import step, stepping
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, group_name
@@ -101,7 +101,7 @@ def estimate(
     everything = columns(project)
     found = judged(project, (verifier, *names), gold=gold, selection=wanted, known=everything)
     if verifier in found.failed:
-        raise UsageError(*nothing_measured({verifier: found.failed[verifier]}))
+        raise UsageError(" ".join(nothing_measured({verifier: found.failed[verifier]})))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
     groups = _groups(everything, wanted, by or _MIXES[0])
     kept = _kept(project, found, outcomes[verifier])
@@ -143,20 +143,17 @@ def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tupl
         UsageError: There are none, or the verifier is among them.
     """
     if verifier in named:
-        raise UsageError(f"{verifier} can't predict where it is right itself.", "Name other verifiers: --predictor")
+        raise UsageError(f"{verifier} can't predict where it is right itself.", f"Name others: {opt.predictor}")
     known = named or tuple(judge.name for judge in judges_of(project) if judge.name not in (verifier, BASELINE))
     if not known:
-        raise UsageError(
-            f"No other verifier than {verifier} has a complete run to predict gold with.",
-            "Start one: workbench verify DB NAME",
-        )
+        raise UsageError(f"No verifier but {verifier} has a complete run.", "Start one", Command("verify DB NAME"))
     return known
 
 
 def _check_labels(share: _EstimatedShare, message: str) -> None:
     if not (share.truth >= 0).any():
         raise UsageError(
-            message, "Have some labelled, drawn at random from all: workbench assign DB --annotators A,B --limit 200"
+            message, "Have some labelled, drawn at random from all", Command("assign DB", annotators="A,B", limit="200")
         )
 
 

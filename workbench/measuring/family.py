@@ -67,11 +67,9 @@ def family(
     standings = _standings(found, protocol)
     pairs = _pairs(standings, found.question, against)
     if not pairs and found.failed:
-        raise UsageError(*nothing_measured(found.failed))
+        raise UsageError(" ".join(nothing_measured(found.failed)))
     if not pairs:
-        raise UsageError(
-            "No two of these verifiers have an item in common that counts.", f"Gold {gold}, protocol {protocol}."
-        )
+        raise UsageError("No two of these verifiers share an item that counts.", f"Gold {gold}, protocol {protocol}.")
     groups = None if against else _groups(standings, pairs)
     return FamilyReport(
         family=pairs,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project
 from workbench.core.run import IMPORTED, ConfiguredVerifier
 from workbench.core.selection import Selection
@@ -89,7 +89,7 @@ def judges_of(
         known = ", ".join(sorted(names)) or "none yet"
         raise UsageError(
             f"No complete run of {', '.join(map(repr, sorted(unknown)))}.",
-            f"Complete: {known}. Start one: workbench verify DB NAME",
+            f"Complete: {known}. Start one: {Command('verify DB NAME')}",
         )
     found = [judge for judge in there if not verifiers or judge.name in verifiers]
     if BASELINE in verifiers and BASELINE not in names:
@@ -166,8 +166,7 @@ def measurable(outcome: IntArray, own: BoolArray | None) -> IntArray:
 
 def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
-        f"{name} failed on all {counted(number, 'item')} it was asked about: nothing is measured. "
-        "`workbench runs DB show N` says why."
+        f"{name} failed on all {counted(number, 'item')} it was asked about: nothing is measured. Each run says why."
         for name, number in failed.items()
     )
 

@@ -312,7 +312,7 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
         if count
     ]
     if said:
-        settle = ": workbench curate DB types --accept" if found.alone or found.proposed else ""
+        settle = "; accept them among the pool's types" if found.alone or found.proposed else ""
         questions = counted(found.questions, "question")
         yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."
 

@@ -199,7 +199,7 @@ def _without_reference(row: ReferenceRow | None) -> Cell:
 
 
 _NO_REFERENCE_PAIR = (
-    "No judge has run both with and without the reference answer (-o reference=false); --pair A=B names two verifiers."
+    "No judge has run both with and without the reference answer (reference=false); name the two verifiers as a pair."
 )
 
 

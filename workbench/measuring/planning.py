@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from msgspec import structs
 
 from workbench.core.database import people
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.progress import step
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
@@ -85,7 +85,7 @@ def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator
         names = ", ".join(str(one.batch) for one in of_it)
         batch = "batch" if len(of_it) == 1 else "batches"
         many = counted(sum(one.items for one in of_it), "item")
-        advice = " Break figures down: --by subtype." if sample == "quota" else ""
+        advice = " Break figures down by subtype." if sample == "quota" else ""
         yield f"The labels of {batch} {names} ({many}) {how}; they are no random sample of all.{advice}"
 
 
@@ -165,9 +165,9 @@ def plan(
 
 def _check(within: float, per_item: int) -> None:
     if not FINEST <= within < 0.5:
-        raise UsageError(f"--within is at least {FINEST:g} and less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
+        raise UsageError(f"{opt.within} is from {FINEST:g} to less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
     if not 1 <= per_item <= MOST_PEOPLE:
-        raise UsageError(f"--per-item must be at least 1 and at most {MOST_PEOPLE:,}.")
+        raise UsageError(f"{opt.per_item} must be at least 1 and at most {MOST_PEOPLE:,}.")
 
 
 def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
@@ -375,13 +375,13 @@ def _priority(project: Project, known: Columns, items: IntArray, order: BatchOrd
     numbers = _complete_runs(reader, order.verifiers)
     if order.name == "disagreement":
         if len(numbers) < 2:
-            raise UsageError("One verifier can't disagree with itself.", "Name two, or use --order uncertainty.")
+            raise UsageError("One verifier can't disagree with itself.", f"Name two, or use {opt.order:uncertainty}.")
         return disagreement([_of(items, known, known.outcome(run)) for run in numbers])
     unsure = [one for run in numbers if (one := _uncertainty(reader, known, run, items)) is not None]
     if not unsure:
         raise UsageError(
             "None of these verifiers gives scores with a threshold.",
-            "A voting judge, a similarity metric and a reward model with a threshold do; or use --order disagreement.",
+            f"Voting judges, similarity metrics and thresholded reward models do; or use {opt.order:disagreement}.",
         )
     return mean_known(unsure)
 
@@ -393,7 +393,7 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
         known = ", ".join(sorted(complete.values())) or "none yet"
         raise UsageError(
             f"No complete run of {', '.join(map(repr, sorted(unknown))) or 'any verifier'}.",
-            f"Complete: {known}. Start one: workbench verify DB NAME",
+            f"Complete: {known}. Start one: {Command('verify DB NAME')}",
         )
     return [number for number, name in complete.items() if not verifiers or name in verifiers]
 

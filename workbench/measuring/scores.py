@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from workbench.config import protocol_of
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Condition, Selection
@@ -178,7 +178,7 @@ def pairs(
         raise UsageError(
             f"This data is not paired: {paired:,} of {questions:,} questions with gold have exactly one correct and "
             f"one incorrect completion with scores ({unpaired_in_words(found.unpaired)}).",
-            "Choose paired data with --where, or use accuracy and AUROC: workbench accuracy DB",
+            f"Choose paired data with {opt.where}, or use accuracy and AUROC: {Command('accuracy DB')}",
         )
     return PairReport(
         verifier=verifier,
@@ -353,7 +353,7 @@ def threshold_text(report: ThresholdReport) -> str:
     table = listed(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
     notes = []
     if report.in_sample:
-        notes.append("These are the rows it was fitted on, which flatters it: fit on a part with --on.")
+        notes.append("These are the rows it was fitted on, which flatters it: fit on a part.")
     if report.shared_questions:
         notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
     if report.unscored:

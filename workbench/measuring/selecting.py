@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -60,7 +60,7 @@ def best_of(
     known = columns(project)
     found = judged(project, verifiers, gold=gold, selection=wanted, known=known)
     if not found.judges:
-        raise UsageError("No verifier has a complete run.", "Start one: workbench verify DB NAME")
+        raise UsageError("No verifier has a complete run.", "Start one", Command("verify DB NAME"))
     _, several = np.unique(found.question[found.gold >= 0], return_counts=True)
     most = int(several.max(initial=0))
     return BestOfReport(

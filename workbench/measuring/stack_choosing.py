@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import TYPES, UNTYPED
@@ -71,7 +71,7 @@ def best_stacks(
     everything = columns(project)
     asked = judged(project, verifiers, gold=gold, selection=wanted, known=everything)
     if verifiers and asked.failed:
-        raise UsageError(*nothing_measured(asked.failed))
+        raise UsageError(" ".join(nothing_measured(asked.failed)))
     there = (judge.name for judge in asked.judges if judge.name not in asked.failed)
     names = tuple(name for name in there if verifiers or name != BASELINE)
     _require(names, reference)
@@ -82,7 +82,7 @@ def best_stacks(
     if questions < folds:
         raise UsageError(
             f"{folds} folds need as many questions; {questions:,} have gold and a verdict of every verifier.",
-            "Use fewer --folds, or name verifiers with --verifier.",
+            f"Use fewer {opt.folds}, or name verifiers with {opt.verifier}.",
         )
     price = _price(items, against)
     search = _search(items, price, folds, most_stages, protocol)
@@ -121,20 +121,16 @@ def _require(names: tuple[str, ...], reference: str | None) -> None:
     if not 2 <= len(names) <= MOST:
         raise UsageError(
             f"Stacks are made of 2 to {MOST} verifiers, not {len(names)}: {', '.join(names) or 'none'}.",
-            "Name them with --verifier, or start another: workbench verify DB NAME",
+            f"Name them with {opt.verifier}, or start another: {Command('verify DB NAME')}",
         )
     if reference is not None and reference not in names:
-        raise UsageError(
-            f"{reference!r} is none of the verifiers: {', '.join(names)}.", "Name it with --verifier, too."
-        )
+        raise UsageError(f"{reference!r} is not among the verifiers: {', '.join(names)}.", f"Add it: {opt.verifier}")
 
 
 def _price(items: StackItems, against: Price | None) -> Price:
     known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
     if against is not None and against not in known:
-        raise UsageError(
-            f"{against} are not known of all verdicts.", f"Set accuracy against {' or '.join(known)}: --against"
-        )
+        raise UsageError(f"{against} are not known of all verdicts.", f"Use {' or '.join(known)}: {opt.against}")
     told = [one for one in known if any(took[PARTS.index(one)].any() for took in items.took)]
     return (told or known)[0] if against is None else against
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
@@ -123,7 +123,7 @@ def stack_items(
     everything = known or columns(project)
     found = judged(project, names, gold=gold, selection=selection, known=everything)
     if found.failed and names:
-        raise UsageError(*nothing_measured(found.failed))
+        raise UsageError(" ".join(nothing_measured(found.failed)))
     judges = [place for place, judge in enumerate(found.judges) if judge.name not in found.failed]
     order = [found.judges[place] for place in judges]
     chosen = everything.chosen(selection)
@@ -215,7 +215,7 @@ def read_stages(text: str) -> tuple[Stage, ...]:
         return stages(text)
     except ValueError as error:
         said = str(error).removeprefix(f"{STAGES}: ")
-        raise UsageError(f"--stages: {said}.", "Such as: rules:correct, qwen:score>=0.9, gpt") from None
+        raise UsageError(f"{opt.stages}: {said}.", "Such as: rules:correct, qwen:score>=0.9, gpt") from None
 
 
 def figures_of(name: str, items: StackItems, outcome: IntArray, protocol: Protocol3) -> AccuracyRow:

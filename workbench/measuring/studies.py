@@ -15,7 +15,7 @@ import msgspec
 
 from workbench.config import protocol_of
 from workbench.core import reasons
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import Estimate, RunInfo
 from workbench.core.selection import Condition, Selection
@@ -71,7 +71,7 @@ def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings
         [dict(one) for one in product(*sides)] if grid else [{name: value} for side in sides for name, value in side]
     )
     if not vary or not found:
-        raise UsageError("A sweep varies something.", "Say what: --vary depth=3,6,9")
+        raise UsageError("A sweep varies something.", f"Say what: {opt.vary:depth=3,6,9}")
     if len(found) > MOST_POINTS:
         raise UsageError(f"This sweep has {len(found):,} points, more than {MOST_POINTS}.", "Vary less at a time.")
     return found
@@ -273,9 +273,7 @@ def _row(dimension: Any, traces: list[tuple[int, dict[str, Any]]]) -> DuelRow:
 def _judge_run(project: Project, judge: str) -> int:
     run = complete_run(project, judge)
     if run is None or not stored.has_calls(project.database.reader(), run):
-        raise UsageError(
-            f"{judge!r} keeps no transcripts: it asks no model.", "A duel is between judges such as llm-judge."
-        )
+        raise UsageError(f"{judge!r} keeps no transcripts: it asks no model.", "A duel is between judges.")
     return run
 
 

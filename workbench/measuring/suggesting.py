@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.core import reasons
 from workbench.core.database import people
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project
 from workbench.core.taxonomy import ANSWER_TYPE, TYPES, TypeCell, TypeReport, TypeSuggestion, type_display
 from workbench.core.text.figures import counted, interval, number
@@ -92,7 +92,7 @@ def _run(project: Project, verifier: str) -> int:
     if row is None or row.verifier.kind != ANSWER_TYPE:
         raise UsageError(
             f"{verifier} suggests no answer types.",
-            f"Ask a model for them: workbench verify DB {ANSWER_TYPE} -o base_url=… -o model=…",
+            f"Ask a model for them: {Command(f'verify DB {ANSWER_TYPE}', option='base_url=URL')}",
         )
     return row.id
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.text.figures import counted
@@ -182,6 +182,6 @@ def require_models(scored_by: str | None, averages: Sequence[ModelAverage]) -> N
     """
     if scored_by is not None and not averages:
         raise UsageError(
-            "--scored-by says which completions of a model are correct, and no line names a model.",
+            f"{opt.scored_by} says which completions of a model are correct, and no line names a model.",
             'Write: {"verifier": …, "model": …}',
         )

@@ -24,7 +24,7 @@ from workbench.tables.table import Columns, count, ends, figure, table, text, wo
 _WIDTH: Final = 79
 _SHOWN: Final = 40
 NOTHING: Final = (
-    'No training is watched here: workbench.reward("rules", audit="p.db"), or workbench reward-server --audit p.db'
+    'No training is watched here: give workbench.reward("rules", audit="p.db") or a reward server this project.'
 )
 
 STEPS: Final[Columns[TrainingSteps]] = (

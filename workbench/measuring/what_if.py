@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Struct, structs
 
 from workbench.config import protocol_of
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.options import (
     NONE_GIVEN,
     Basis,
@@ -59,7 +59,7 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
 
     verifier: Annotated[str, argument("VERIFIER")]
     settings: VerifierSettings = NONE_GIVEN
-    parser: Annotated[str | None, option("How replies are read: -o parser=NAME.", metavar="NAME")] = None
+    parser: Annotated[str | None, option("How replies are read: the verifier's parser.", metavar="NAME")] = None
     threshold: Annotated[float | None, option("Accept from this score on.")] = None
     run: Run = None
     basis: Basis = Basis()
@@ -233,7 +233,7 @@ def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()
         changed = variant(project, asked.run.id, _changes(options), options.save)
         found = _by_judging(project, asked, changed, options, frozenset(beside))
     elif options.ask:
-        raise UsageError("Scores are stored: no server is asked.", "Leave --ask out.")
+        raise UsageError("Scores are stored: no server is asked.", f"Leave {opt.ask} out.")
     else:
         found = _by_scores(asked, of_scores)
     return WhatIf(project, _report(project, asked, found, changed, of_scores, options), asked, found)
@@ -254,7 +254,7 @@ def save(project: Project, options: WhatIfOptions, *, trust: bool = False) -> Ru
 def _run(project: Project, options: WhatIfOptions) -> RunRow:
     number = run_of(project, options.verifier, options.run)
     if number is None:
-        raise UsageError(f"{options.verifier!r} has no run yet.", "Start one: workbench verify DB NAME")
+        raise UsageError(f"{options.verifier!r} has no run yet.", "Start one", Command("verify DB NAME"))
     return run_row(project.database.reader(), number)
 
 
@@ -268,7 +268,7 @@ def _asked(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
     judged = before >= 0 if kept is None else kept & (before >= 0)
     places = np.flatnonzero(judged)
     if not len(places):
-        raise UsageError(f"Run {run.id} has no verdict on {selection}.", "See what it has: workbench verdicts DB")
+        raise UsageError(f"Run {run.id} has no verdict on {selection}.", "See what it has", Command("verdicts DB"))
     drawn = places
     if options.sample is not None:
         wanted = places[np.isin(everything.item[places], np.asarray(beside, dtype=np.int64))]

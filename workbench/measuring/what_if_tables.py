@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from textwrap import fill
 from typing import Final
 
+from workbench.core.errors import opt
 from workbench.core.options import TableForm
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, compact_count, counted, dollars, percent
@@ -76,7 +77,7 @@ def what_if_text(report: WhatIfReport) -> str:
         listed(ROWS, [report, *report.types]),
     ]
     if report.flips:
-        more = f"\nand {report.more:,} more: --limit, or --json" if report.more else ""
+        more = f"\nand {report.more:,} more: {opt.limit}, or {opt.json}" if report.more else ""
         blocks.append(listed(FLIPPED, report.flips) + more)
     said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
     return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"

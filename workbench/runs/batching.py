@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.core.database.connection import Database
 from workbench.core.database.hashes import secret
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.batches import BATCH_APIS, titles
 from workbench.llm.caller import StoredReply
@@ -50,19 +50,19 @@ def require_batches(verifier: AnyVerifier) -> None:
         UsageError: They can't.
     """
     if not isinstance(verifier, LlmJudge):
-        raise UsageError(f"{verifier.name} asks nothing in batches: llm-judge does.", "Leave --batch out.")
+        raise UsageError(f"{verifier.name} asks nothing in batches: llm-judge does.", f"Leave {opt.batch} out.")
     if verifier.rounds is None:
         raise UsageError(
             "Each call of this strategy waits for the replies to others: it would take hundreds of batches.",
-            "Leave --batch out, or choose a strategy with few calls.",
+            f"Leave {opt.batch} out, or choose a strategy with few calls.",
         )
     for server in verifier.servers().values():
         if server.extras.stream:
-            raise UsageError("stream: what comes in a batch is no stream.", "Leave stream or --batch out.")
+            raise UsageError("stream: what comes in a batch is no stream.", f"Leave stream or {opt.batch} out.")
         if server.profile not in BATCH_APIS:
             title = PROFILES[server.profile].title
             raise UsageError(
-                f"{title[:1].upper()}{title[1:]} has no batches; these have: {titles()}.", "Leave --batch out."
+                f"{title[:1].upper()}{title[1:]} has no batches; these have: {titles()}.", f"Leave {opt.batch} out."
             )
 
 

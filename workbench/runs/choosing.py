@@ -24,7 +24,7 @@ from workbench.config.verifiers import (
     named_verifier,
     verifiers,
 )
-from workbench.core.errors import OptionError, UsageError
+from workbench.core.errors import Command, OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, ConfiguredVerifier
 from workbench.runs.store import runs as stored_runs
@@ -124,8 +124,7 @@ def _members(project: Project, names: str) -> str:
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         kind = _configured_kind(project, name)
         if kind is None or kind in (PANEL, STACK, *JUDGES_NOTHING):
-            wrong = f"{name!r} is no verifier of this project that a panel can have"
-            raise OptionError(f"{MEMBERS}: {wrong}.", option=MEMBERS, wrong=wrong)
+            raise OptionError(MEMBERS, f"{name!r} is no verifier of this project that a panel can have.")
         member = choose(project, name, {})
         make(member)
         found.append(PanelMember(name=name, kind=member.kind, options=member.options))
@@ -137,8 +136,7 @@ def _stages(project: Project, text: str) -> str:
     for name in dict.fromkeys(stage.name for stage in _spelt(text)):
         kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
         if kind is None or kind in (STACK, *JUDGES_NOTHING):
-            wrong = f"{name!r} is no verifier of this project that a stack can have"
-            raise OptionError(f"{STAGES}: {wrong}.", option=STAGES, wrong=wrong)
+            raise OptionError(STAGES, f"{name!r} is no verifier of this project that a stack can have.")
         stage = choose(project, name, {})
         make(stage)
         found.append(PanelMember(name=name, kind=stage.kind, options=stage.options))
@@ -149,8 +147,7 @@ def _spelt(text: str) -> tuple[Stage, ...]:
     try:
         return stages(text)
     except ValueError as error:
-        wrong = str(error).removeprefix(f"{STAGES}: ")
-        raise OptionError(f"{STAGES}: {wrong}.", option=STAGES, wrong=wrong) from None
+        raise OptionError(STAGES, f"{str(error).removeprefix(f'{STAGES}: ')}.") from None
 
 
 def _configured_kind(project: Project, name: str) -> str | None:
@@ -183,7 +180,7 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
     if stored is not None and stored.kind == IMPORTED:
         raise UsageError(
             f"The verdicts of {stored.name!r} came in a file; it can't be run here.",
-            "Take in more of them with: workbench verdicts DB import FILE",
+            f"Take in more of them with: {Command('verdicts DB import FILE')}",
         )
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, TypeVar
 
-from workbench.core.errors import RunError, UsageError
+from workbench.core.errors import RunError, UsageError, opt
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
@@ -70,7 +70,7 @@ def require_cluster(address: str, workers: int | None) -> None:
     if address != "ray" and not address.startswith("ray://"):
         raise UsageError(f"{address!r} is nowhere to judge.", "Write ray, or ray://HOST:PORT.")
     if workers is not None:
-        raise UsageError("--workers is for this machine: a node of a cluster has one a core.", "Leave --workers out.")
+        raise UsageError("A node of a cluster has one worker a core.", f"Leave {opt.workers} out.")
     if find_spec("ray") is None:
         raise UsageError("Ray is not installed.", "Install it: pip install 'verifier-workbench[ray]'")
 

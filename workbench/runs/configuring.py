@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.config.file import file_of
 from workbench.config.verifiers import NAME, OWN_PROMPTS, PROMPT_FOLDERS, inside, save_verifier, verifiers
-from workbench.core.errors import OptionError, UsageError
+from workbench.core.errors import OptionError, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
 from workbench.runs.choosing import choose, make
@@ -125,7 +125,7 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
         other for number in count(2) if stored_runs.verifier_named(reader, other := f"{chosen.name}-{number}") is None
     )
     wrong = f"{chosen.name!r} is bound to other options ({difference(bound, verifier)}); {free} is free"
-    raise OptionError(f"name: {wrong}", option="name", wrong=wrong)
+    raise OptionError("name", wrong)
 
 
 def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> None:
@@ -142,7 +142,7 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
     try:
         batching.require_batches(make(choose(project, kind, options)))
     except UsageError as error:
-        raise OptionError(f"batch: {error.message}", option="batch", wrong=error.message) from None
+        raise OptionError("batch", error.message) from None
 
 
 def changeable(kind: str) -> tuple[FormOption, ...]:
@@ -161,12 +161,12 @@ def check(project: Project, name: str, kind: str, options: Mapping[str, str]) ->
         VerifierError: The kind can't be used.
     """
     if not NAME.fullmatch(name):
-        raise _refused("name", "Give it a name of up to 100 letters, digits and . _ + @ / -")
+        raise OptionError("name", "Give it a name of up to 100 letters, digits and . _ + @ / -")
     if name in verifiers(project.path) or stored_runs.verifier_named(project.database.reader(), name) is not None:
-        raise _refused("name", f"There is a verifier {name!r} already. Take another name.")
+        raise OptionError("name", f"There is a verifier {name!r} already. Take another name.")
     registry = Registry()
     if registry.knows(name):
-        raise _refused("name", f"{name!r} is a kind of verifier. Take another name.")
+        raise OptionError("name", f"{name!r} is a kind of verifier. Take another name.")
     registry.load(kind, with_template_inside(project, options))
 
 
@@ -207,12 +207,8 @@ def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[s
         try:
             whole[option] = str(inside(project.path.parent, option, options[option], folder=option in PROMPT_FOLDERS))
         except UsageError as error:
-            raise _refused(option, str(error).removeprefix(f"{option}: ")) from error
+            raise OptionError(option, str(error).removeprefix(f"{option}: ")) from error
     return whole
-
-
-def _refused(option: str, wrong: str) -> OptionError:
-    return OptionError(f"{option}: {wrong}", option=option, wrong=wrong)
 
 
 def _form(kind: VerifierKind) -> VerifierForm:
@@ -342,10 +338,11 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
         UsageError: The name is bound to another configuration.
     """
     if not is_identity(verifier, bound.config_hash):
-        moved = f" If it is the same server at another address: -o server_name={_place(bound)}" if _place(bound) else ""
+        place = _place(bound)
+        moved = f" If only the server's address is another: {opt.option:server_name={place}}" if place else ""
         raise UsageError(
             f"The name {bound.name!r} has another configuration: {difference(bound, verifier)}.",
-            f"Give this one another name with --name.{moved}",
+            f"Give this one another name with {opt.name}.{moved}",
         )
 
 

@@ -82,5 +82,4 @@ def _short(project: Project, one: SettledItem) -> FewShotExample | None:
 
 
 def _too_few(wrong: str) -> OptionError:
-    wrong = f"{wrong}. Items with gold of up to {MOST_CHARACTERS:,} characters count"
-    return OptionError(f"{EXAMPLES}: {wrong}.", option=EXAMPLES, wrong=wrong)
+    return OptionError(EXAMPLES, f"{wrong}. Items with gold of up to {MOST_CHARACTERS:,} characters count.")

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from workbench.config.models import named_model
 from workbench.core.code import Execution, Program
-from workbench.core.errors import RunError, UsageError
+from workbench.core.errors import RunError, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import GENERATION
 from workbench.llm.records import CallFailed, Chat, PromptMessage, Sampling, Scoring, as_stored
@@ -219,8 +219,8 @@ def models_from(project: Project, names: Sequence[str], options: Mapping[str, st
         UsageError: There is no name, an option is unknown, missing or wrong, or a table of the file is wrong.
     """
     if not names:
-        raise UsageError("No model is named.", "Say which: --model NAME -o base_url=http://…/v1")
-    _require_known("-o", options, MODEL_OPTIONS)
+        raise UsageError("No model is named.", f"Say which: {opt.model:NAME} {opt.option:base_url=http://…/v1}")
+    _require_known(str(opt.option), options, MODEL_OPTIONS)
     written = {name: named_model(project.path, name) for name in names}
     for name, table in written.items():
         _require_known(f"[models.{name}]", table or {}, _TABLE_OPTIONS)
@@ -233,7 +233,7 @@ def models_from(project: Project, names: Sequence[str], options: Mapping[str, st
             own=not any(written.values()),
         )
     except ValueError as error:
-        raise UsageError(f"{error}.", "Example: --model NAME -o base_url=http://localhost:8000/v1") from error
+        raise UsageError(f"{error}.", f"Example: {opt.model:NAME} {opt.option:base_url=http://…/v1}") from error
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from workbench.core import processes
 from workbench.core.database.connection import Database
-from workbench.core.errors import RunError, StoreError
+from workbench.core.errors import Command, RunError, StoreError
 from workbench.runs.liveness import DEAD_AFTER_S, Lock, Notice, Trouble, ensure_runner, is_alive, is_gone
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
@@ -235,7 +235,7 @@ def standing_in(database: Database) -> Iterator[Lease]:
     until = time.monotonic() + _PATIENCE_S
     while (lease := Lease.acquire(database)) is None:
         if runs.waiting(database.reader()) or time.monotonic() > until:
-            raise RunError("A run is at work on this database.", "Wait for it, or pause it: workbench runs DB")
+            raise RunError("A run is at work on this database.", "Wait for it, or pause it", Command("runs DB"))
         time.sleep(_LOOK_S)
     try:
         yield lease

@@ -28,7 +28,7 @@ from workbench.config.verifiers import (
     role_files,
     verifiers,
 )
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.files import temporary_folder
 from workbench.core.project import Project
 from workbench.llm.records import Sampling
@@ -179,7 +179,7 @@ def checked_template(path: Path) -> CheckedTemplate:
         return _checked_role(path)
     if published is None:
         template, standing = _template_in(path), None
-        option = f"-o {TEMPLATE}={path}"
+        option = f"{opt.option:{TEMPLATE}={path}}"
     else:
         template, standing = read_prompt(path, published, Sampling())
         option = _published_option(path, published)
@@ -205,7 +205,7 @@ def _template_in(path: Path) -> Template:
     except UsageError as error:
         if path.suffix != ".txt":
             raise
-        hint = "A judge's has turns, such as <|user|>:. Say what another one asks --for: tests, types …"
+        hint = f"A judge's has turns, such as <|user|>:. Say what another one is for: {opt.for_:tests}, types …"
         raise UsageError(str(error), hint) from error
 
 
@@ -234,16 +234,17 @@ def _checked_role(path: Path) -> CheckedTemplate:
         fence=not call.is_plain,
         parser=READ_AS[general_role(call.name)],
         lacks=(),
-        option=f"-o strategy=mcts -o {PROMPTS}={path.parent}",
+        option=f"{opt.option:strategy=mcts} {opt.option:{PROMPTS}={path.parent}}",
     )
 
 
 def _published_option(path: Path, prompt: PublishedPrompt) -> str:
     folder = Path(os.path.abspath(path)).parent
-    without = "" if prompt.shows_reference else " -o reference=false"
+    without = "" if prompt.shows_reference else f" {opt.option:reference=false}"
     if f"{folder.name}/{path.name}" != prompt.file:
-        return f"-o {PUBLISHED}=FOLDER{without} (once this file is FOLDER/{prompt.file})"
-    return f"-o {PUBLISHED}={path.parent.parent if path.parent.name == folder.name else folder.parent}{without}"
+        return f"{opt.option:{PUBLISHED}=FOLDER}{without} (once this file is FOLDER/{prompt.file})"
+    above = path.parent.parent if path.parent.name == folder.name else folder.parent
+    return f"{opt.option:{PUBLISHED}={above}}{without}"
 
 
 def checked_call(call: TemplateCall) -> CheckedCall:

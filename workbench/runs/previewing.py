@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.database.hashes import secret
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, VerifierInput
@@ -101,13 +101,13 @@ def _item(project: Project, completion: str | int | None) -> VerifierInput:
     else:
         found = browsing.with_key(reader, completion)
     if completion is None and not found:
-        raise UsageError("There is no item yet.", "Import some: workbench import DB FILE")
+        raise UsageError("There is no item yet.", "Import some", Command("import DB FILE"))
     if len(found) != 1:
         raise UsageError(
             f"There is no completion {completion!r}."
             if not found
             else f"{len(found)} completions have the id {completion!r}.",
-            "List some: workbench verdicts, or workbench export.",
+            f"List some: {Command('verdicts')}, or {Command('export')}.",
         )
     return inputs(project.database, found)[0]
 

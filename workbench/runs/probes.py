@@ -18,7 +18,7 @@ from typing import cast
 from msgspec import Struct, structs
 
 from workbench.core.database.values import now
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
@@ -120,7 +120,7 @@ def plan(
     questions = stored.questions(project.database.reader(), selection)
     rows = stored.base_rows(project.database, selection, balanced(questions, limit, seed))
     if not rows:
-        raise UsageError("There is no question to build probes from.", "See what is there: workbench status DB")
+        raise UsageError("There is no question to build probes from.", "See what is there", Command("status DB"))
     classes = _classes(chosen.kind, verifier)
     made = sum(probe.completion is not None for probe in probes(rows, wanted, seed, classes))
     beside = sum(1 for _ in companions(rows, wanted))
@@ -219,7 +219,7 @@ def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) ->
     wanted = {family.family for family in families_named(families)}
     found = stored.latest(project.database.reader(), verifier)
     if found is None:
-        raise UsageError(f"{verifier!r} was never probed.", f"Do it: workbench probe DB {verifier}")
+        raise UsageError(f"{verifier!r} was never probed.", "Do it", Command(f"probe DB {verifier}"))
     return (one for one in stored.accepted(project.database.reader(), found[0]) if one.family in wanted)
 
 

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import OWN_PROMPTS, TEMPLATE_VERSION
-from workbench.core.errors import UsageError, VerifierError
+from workbench.core.errors import UsageError, VerifierError, opt
 from workbench.core.progress import heed, step
 from workbench.core.project import Project
 from workbench.core.run import Estimate, RunInfo
@@ -239,7 +239,7 @@ def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: b
         NotTrustedError: The user has not approved the servers or the template.
     """
     if not variant.asks:
-        raise UsageError(f"{variant.of!r} asks no model server.", "Leave --ask out: nothing is missing.")
+        raise UsageError(f"{variant.of!r} asks no model server.", f"Leave {opt.ask} out: nothing is missing.")
     require_trust(project, variant.verifier, variant.options, accept=trust)
     with project.database.write() as connection:
         run = bound_run(connection, variant.name, variant.verifier, variant.options)

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from workbench.config.models import prices_of
 from workbench.core.database import states
 from workbench.core.database.hashes import secret
-from workbench.core.errors import RunError, UsageError
+from workbench.core.errors import Command, RunError, UsageError
 from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
@@ -379,7 +379,7 @@ def removal(project: Project, run: int) -> Removal:
     reader = project.database.reader()
     row = run_row(reader, run)
     if row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(reader), project.path)):
-        raise RunError(f"Run {run} is at work.", f"Cancel it first: workbench runs DB cancel {run}")
+        raise RunError(f"Run {run} is at work.", "Cancel it first", Command(f"runs DB cancel {run}"))
     if row.verifier.kind == GENERATION:
         raise RunError(f"Run {run} stays: it wrote texts, which are items now.", "It holds no verdicts.")
     if sets := stored_runs.sets_of(reader, run):

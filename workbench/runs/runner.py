@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from workbench.config.trust import NotTrustedError, UnsafeError, model_grants, require, require_grants
 from workbench.core.code import Provenance
 from workbench.core.database.connection import Database
-from workbench.core.errors import RunError, WorkbenchError
+from workbench.core.errors import Command, RunError, WorkbenchError, opt
 from workbench.core.run import STATE_AFTER, ClusterUse, Request, RunState
 from workbench.core.selection import Selection
 from workbench.core.verdict import Verdict, VerifierInput
@@ -141,7 +141,7 @@ class Runner:
             judged = -1
             while not self._complete(run):
                 if sink.stored == judged:
-                    raise RunError("Some items can't be read.", "Find out more: workbench doctor DB")
+                    raise RunError("Some items can't be read.", "Find out more", Command("doctor DB"))
                 judged = sink.stored
                 _judge(self._database, run, verifier, sink)
         except (_Stop, LeaseLost):
@@ -319,12 +319,12 @@ def _verifier(run: RunRow) -> AnyVerifier:
 
         raise RunError(
             f"Something has changed since the run was begun: {difference(run.verifier, verifier)}.",
-            "Put it back and resume the run, or start it anew with --name: workbench verify",
+            f"Put it back and resume the run, or start it anew with {opt.name}: {Command('verify')}",
         )
     if verifier.version != run.version:
         raise RunError(
             f"The run is of {run.verifier.kind} {run.version}; version {verifier.version} is installed.",
-            "Start it anew with: workbench verify",
+            f"Start it anew with: {Command('verify')}",
         )
     return verifier
 

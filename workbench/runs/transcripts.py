@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, CallShown, Transcript, Vote, WrittenReply
 from workbench.core.verdict import OutcomeCode
@@ -177,7 +177,7 @@ def recorded(project: Project, verifier: str | None, run: int | None = None) -> 
     reader = project.database.reader()
     if verifier is None:
         if run is None:
-            raise UsageError("Say whose transcripts: --verifier NAME or --run N.", "Runs: workbench runs DB")
+            raise UsageError(f"Say whose transcripts: {opt.verifier:NAME} or {opt.run:N}.", "Runs", Command("runs DB"))
         verifier = run_row(reader, run).verifier.name
     found = run_of(project, verifier, run)
     for request, response, model, server, sample, origin in _replies(reader, found) if found else ():

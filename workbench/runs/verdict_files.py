@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from workbench.config.verifiers import NAME
 from workbench.core.database.events import Connection
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import is_mixed, looks_like
 from workbench.core.project import Parts, Project, some_at_a_time
@@ -96,7 +96,7 @@ def require_names(names: Iterable[str], project: Project | None = None) -> None:
     for name in names:
         fault = _Runs(project, "").fault(name) if project is not None else _fault_of_name(name, Registry())
         if fault:
-            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name: --verdict NAME=COLUMN.")
+            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", f"Give another name: {opt.verdict:NAME=COLUMN}.")
 
 
 def _fault_of_name(name: str, registry: Registry) -> str:
@@ -132,7 +132,7 @@ def import_verdicts(
         _Runs(project, version).check(name)
     sheet = verdict_sheet(path)
     if sheet is not None and sheet.columns and name is not None:
-        raise UsageError(f"{path}: each column is a verifier there.", "Leave --verifier out.")
+        raise UsageError(f"{path}: each column is a verifier there.", f"Leave {opt.verifier} out.")
     report = store_verdicts(project, read(path, sheet), name=name, dataset=dataset, version=version)
     if sheet is not None:
         report.columns, report.ignored = sheet.counts, sheet.ignored
@@ -205,7 +205,7 @@ class _Runs:
             UsageError: It can't.
         """
         if fault := self.fault(name):
-            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --verifier.")
+            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", f"Give another name with {opt.verifier}.")
 
     def fault(self, name: str) -> str:
         """Return why a name can't be an imported verifier's; "" if it can."""
@@ -238,14 +238,12 @@ def _line(
 ) -> _PlacedVerdict:
     verifier = name or row.verifier
     if not verifier:
-        raise LineRefusedError("verifier", "whose verdict is it? Give the field, or --verifier NAME")
+        raise LineRefusedError("verifier", f"whose verdict is it? Give the field, or {opt.verifier:NAME}")
     found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
     if not found:
         raise LineRefusedError("completion_id", f"there is no completion {row.completion_id!r} here")
     if len(found) > 1:
-        raise LineRefusedError(
-            "completion_id", f"{row.completion_id!r} is ambiguous: add dataset or question_id to the line"
-        )
+        raise LineRefusedError("completion_id", f"{row.completion_id!r} is ambiguous: add dataset or question_id")
     return _PlacedVerdict(number, runs.of(connection, verifier), found[0][0], _verdict(row))
 
 
@@ -278,7 +276,7 @@ def _store(connection: Connection, report: VerdictsImported, lines: list[_Placed
             elif (known.outcome, known.score) == (line.verdict.outcome, line.verdict.score):
                 report.unchanged += 1
             else:
-                error = LineRefusedError("verdict", "another verdict on this item is there already; see --run-version")
+                error = LineRefusedError("verdict", f"the item has another verdict already; see {opt.run_version}")
                 _refuse(report, line.number, error)
         verdicts.put(connection, run, list(new.items()))
 

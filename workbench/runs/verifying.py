@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import structs
 
 from workbench.core.database.selection import check_names, require_items
-from workbench.core.errors import RunError, UsageError, WorkbenchError
+from workbench.core.errors import Command, RunError, UsageError, WorkbenchError, opt
 from workbench.core.project import Project
 from workbench.core.run import (
     ACTIVE,
@@ -276,7 +276,7 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
 def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
     if verifier.isolation not in ("served", "sandbox"):
         raise UsageError(
-            "Only a verifier that asks model servers or runs solutions can do so again.", "Leave --ask-again out."
+            "Only a verifier that asks model servers or runs solutions can do so again.", f"Leave {opt.ask_again} out."
         )
 
     def take_back(connection: sqlite3.Connection, run: int) -> int:
@@ -299,7 +299,7 @@ def _require_suites(project: Project, suites: Sequence[str]) -> None:
     known = tests.suite_names(project.database.reader())
     unknown = [name for name in suites if name not in known]
     if unknown:
-        there = f"Suites: {', '.join(known)}." if known else "Import problems with tests: workbench import DB FILE"
+        there = f"Suites: {', '.join(known)}." if known else f"Import problems with tests: {Command('import DB FILE')}"
         raise UsageError(f"No problem here has a suite of tests named {unknown[0]!r}.", there)
 
 
@@ -317,7 +317,7 @@ def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_bat
     if stored_batches.unended(connection, run):
         raise RunError(
             f"Run {run} waits for a batch of calls, which is paid for.",
-            f"Go on with --batch, or give it up first: workbench runs DB cancel {run}",
+            f"Go on with {opt.batch}, or give it up first: {Command(f'runs DB cancel {run}')}",
         )
     require_idle(connection, database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
@@ -330,7 +330,7 @@ def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> Non
     require_cluster(on, workers)
     if verifier.isolation == "served":
         raise UsageError(
-            f"{verifier.name!r} asks a model server: this machine's calls in flight are enough.", "Leave --on out."
+            f"{verifier.name!r} asks a model server: this machine's calls in flight are enough.", f"Leave {opt.on} out."
         )
 
 
@@ -361,7 +361,7 @@ def _queue_or_join(
     else:
         raise RunError(
             f"Run {run} of {row.verifier.name!r} is at work on other items ({row.selection}).",
-            f"Wait for it, or cancel it first: workbench runs DB cancel {run}",
+            f"Wait for it, or cancel it first: {Command(f'runs DB cancel {run}')}",
         )
 
 
@@ -372,7 +372,7 @@ def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) ->
         RunError: It is queued or running.
     """
     if _at_work(connection, database, row):
-        raise RunError(f"Run {row.id} is at work.", f"Pause it first: workbench runs DB pause {row.id}")
+        raise RunError(f"Run {row.id} is at work.", "Pause it first", Command(f"runs DB pause {row.id}"))
 
 
 def _at_work(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 from msgspec import Struct, structs
 
 from workbench.core.columns import is_number
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.installed import require_app
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
@@ -56,7 +56,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
         if self.cluster is not None and not self.by_tests:
             raise UsageError(
                 f"{self.name!r} runs no solutions: only these go to the nodes of a cluster.",
-                "Leave --on out, and start a server on every node that trains.",
+                f"Leave {opt.on} out, and start a server on every node that trains.",
             )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.project import opened_project
 from workbench.runs import probes
 from workbench.runs.choosing import choose, make
@@ -59,7 +59,7 @@ def _summary(probe: ProbeReport) -> ProbeSummary:
 
 def _warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, ...]:
     if probe is None:
-        return (f"{name} was never probed here for what it accepts that answers nothing: workbench probe DB {name}",)
+        return (f"{name} was never probed here for what it accepts wrongly: {Command(f'probe DB {name}')}",)
     found = [
         f"{name} accepted {family.accepted:,} of {family.n:,} probes of {family.family} ({family.name})."
         for family in probe.families

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from workbench.core.errors import RunError, UsageError
+from workbench.core.errors import Command, RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
@@ -105,7 +105,7 @@ class RewardClient:
                 if last:
                     raise RunError(
                         f"{self.url} doesn't answer: {inert(str(error)) or type(error).__name__}.",
-                        "Start it with workbench reward-server, and probe again.",
+                        f"Start it with {Command('reward-server')}, and probe again.",
                     ) from error
         raise AssertionError
 

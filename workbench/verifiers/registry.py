@@ -12,7 +12,7 @@ from typing import Any, TextIO, cast
 
 from msgspec import Struct
 
-from workbench.core.errors import OptionError, UsageError, VerifierError, WorkbenchError
+from workbench.core.errors import Command, OptionError, UsageError, VerifierError, WorkbenchError
 from workbench.core.installed import CORE_ALONE, GET_APP, has_app
 from workbench.verifiers.base import AnyVerifier, Configured, Isolation, Verifier, identity
 
@@ -127,7 +127,7 @@ def require_local(verifier: AnyVerifier) -> Verifier:
     """
     if verifier.isolation in ("served", "sandbox"):
         does = "asks a model server" if verifier.isolation == "served" else "runs programs"
-        raise UsageError(f"{verifier.name!r} {does}; it works in runs only.", "Use: workbench verify")
+        raise UsageError(f"{verifier.name!r} {does}; it works in runs only.", "Use", Command("verify"))
     return cast("Verifier", verifier)
 
 
@@ -186,11 +186,8 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
             verifier: AnyVerifier = cls(**options)
     except ValueError as error:
         option, colon, wrong = str(error).partition(": ")
-        raise OptionError(
-            f"The verifier {point.name!r} rejects its options: {error}",
-            option=option if colon else None,
-            wrong=wrong or str(error),
-        ) from error
+        where = f"The verifier {point.name!r} rejects its options: "
+        raise OptionError(option if colon else None, wrong or str(error), where) from error
     except WorkbenchError:
         raise
     except (Exception, SystemExit) as error:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, TypeVar, get_args
 import msgspec
 from msgspec import structs
 
+from workbench.core.errors import Command
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess, profile_named, spoken_to
@@ -225,7 +226,7 @@ def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection
     for name in unsent(profile, server.model, sampling):
         if name in chosen:
             takes = ", ".join(one for one in sendable(profile, server.model) if one != name)
-            kind = " or say what kind of server it is (server=…; `workbench models` finds out)"
+            kind = f" or say what kind of server it is (server=…; {Command('models DB')} finds out)"
             raise ValueError(
                 f"{name}: it can't be sent to {profile.title} for the model {server.model!r}, which takes {takes}; "
                 f"leave it out{kind if server.profile == DEFAULT else ''}"

@@ -134,7 +134,7 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
         ({"format": "sft", "sighted": True}, "--sighted means nothing for sft"),
         ({"format": "sft", "checks": True}, "--checks means nothing for sft"),
         ({"format": "sft", "without_calls": True}, "--without-calls means nothing for sft"),
-        ({"format": "sft", "table": "labels"}, "--format csv or --format parquet"),
+        ({"format": "sft", "table": "labels"}, "--format jsonl or csv or parquet"),
         ({"format": "workbench", "where": ("gold=correct",)}, "the whole database"),
     ],
 )

@@ -347,7 +347,7 @@ def test_what_can_not_be_estimated_is_refused(
 def test_without_labels_or_predictors_it_is_refused(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": None}, {"gold": None}])
     add_run(project, "judge", {1: Outcome.CORRECT, 2: Outcome.INCORRECT})
-    with pytest.raises(UsageError, match="No other verifier"):
+    with pytest.raises(UsageError, match="No verifier but judge"):
         estimate(project, "judge")
     add_run(project, HOSTILE[2], {1: Outcome.CORRECT, 2: Outcome.CORRECT})
     with pytest.raises(UsageError, match="has gold"):

@@ -182,7 +182,7 @@ def fails() -> int:
 def test_workers_of_this_machine_are_none_of_a_cluster(tmp_path: Path) -> None:
     with (
         closing(open_project(tmp_path / "p.db", create=True)) as project,
-        pytest.raises(UsageError, match="--workers is for this machine"),
+        pytest.raises(UsageError, match="Leave --workers out"),
         opened_sandbox(project, workers=2, cluster=ClusterUse(address="ray")),
     ):
         pass

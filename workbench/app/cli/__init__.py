@@ -19,13 +19,22 @@ from collections.abc import Mapping
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
 from textwrap import wrap
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
 from workbench import __version__
-from workbench.app.verbs import COMMANDS, FIRST, GROUPS, REMOVED
-from workbench.core.errors import UsageError, WorkbenchError, did_you_mean
+from workbench.app.verbs import COMMANDS, FIRST, FORM_VARIABLE, GROUPS, REMOVED, Refused, in_app
+from workbench.core.errors import (
+    Command,
+    FrontEnd,
+    OptionError,
+    UsageError,
+    WorkbenchError,
+    did_you_mean,
+    flag_of,
+    word_for,
+)
 
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
 _LAST_QUOTED = re.compile(r"'([^']*)' is not one of")
@@ -136,11 +145,24 @@ def root(ctx: click.Context) -> None:
         ctx.invoke(import_module("workbench.app.cli.opening").open_command)
 
 
+COMMAND_LINE: Final = FrontEnd(lambda option: f"{flag_of(option.name)} {option.value}".rstrip(), Command.shell)
+
+
 def main() -> None:
-    """Run the command line; an expected error ends it with its exit code, never with a traceback."""
+    """Run the command line; an expected error ends it with its exit code, never with a traceback.
+
+    For a form of the app, messages are worded as in the form, and an error is one line of JSON.
+    """
     _prepare_streams()
+    palette = os.environ.get(FORM_VARIABLE)
+    word_for(in_app(palette) if palette else COMMAND_LINE)
     try:
-        root(standalone_mode=True)
+        sys.exit(root(standalone_mode=not palette))
+    except click.Abort:
+        sys.exit(1)
+    except click.ClickException as error:
+        param = getattr(error, "param", None)
+        _end(OptionError(param and param.name, error.message))
     except WorkbenchError as error:
         _end(error)
     except UnicodeEncodeError as error:
@@ -158,8 +180,14 @@ def _prepare_streams() -> None:
 
 
 def _end(error: WorkbenchError) -> NoReturn:
+    import msgspec
+
     from workbench.core.text.inert import inert
 
+    if FORM_VARIABLE in os.environ:
+        told = Refused(inert(str(error)), error.option if isinstance(error, OptionError) else None)
+        click.echo(msgspec.json.encode(told), err=True)
+        sys.exit(error.exit_code)
     click.echo(f"{error.title}: {inert(error.message)}", err=True)
     if error.hint:
         click.echo(f"  {inert(error.hint)}", err=True)

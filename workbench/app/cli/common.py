@@ -426,7 +426,7 @@ def _words(info: RunInfo) -> str:
 Models = Annotated[
     tuple[str, ...],
     option(
-        "A table [models.NAME] of workbench.toml, or the model's name on the server of -o base_url=…",
+        "A table [models.NAME] of workbench.toml, or the model's name on the server at base_url",
         "--model",
         metavar="NAME",
     ),

@@ -255,7 +255,7 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
     ] = None
     shingle: Annotated[int, option("Words and numbers in a shingle.", ge=1, le=20)] = 2
     model: Annotated[
-        str | None, option("Compare embeddings of a model server: [models.NAME], or -o base_url=…", metavar="NAME")
+        str | None, option("Compare embeddings of a model server: [models.NAME], or one at a base_url", metavar="NAME")
     ] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
@@ -349,7 +349,7 @@ def _pair(pair: DuplicatePair) -> str:
 class CurateTypesOptions(Options, frozen=True, kw_only=True):
     scope: Scope = Scope()
     model: Annotated[
-        str | None, option("Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+        str | None, option("Ask this model: [models.NAME] of workbench.toml, or one at a base_url", metavar="NAME")
     ] = None
     settings: ModelSettings = NONE_GIVEN
     name: Annotated[str | None, option("Name of the proposals.  [default: the model's name]")] = None

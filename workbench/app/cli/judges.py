@@ -362,7 +362,7 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     workers: Workers = None
     accepted: Annotated[
-        bool, option("Run nothing: list what it accepted last time, with the evidence (JSON lines with --json).")
+        bool, option("Run nothing: list what it accepted last time, with the evidence (JSON lines on request).")
     ] = False
     at: Annotated[
         str | None,

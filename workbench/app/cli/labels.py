@@ -345,7 +345,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
 class MergeOptions(Options, frozen=True, kw_only=True):
     others: Annotated[tuple[Path, ...], argument("OTHER…")]
     whole: Annotated[bool, option("Trust the files for everybody: a colleague's database, not a bundle.")] = False
-    runs: Annotated[bool, option("Merge verdicts and outcomes of tests instead, such as of a --shard.")] = False
+    runs: Annotated[bool, option("Merge verdicts and outcomes of tests instead, such as of a shard.")] = False
 
 
 @verb

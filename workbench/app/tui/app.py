@@ -27,7 +27,7 @@ from textual.worker import WorkerFailed
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder, age_of
-from workbench.app.tui.keymap import Action, bindings, key_names, yielding
+from workbench.app.tui.keymap import Action, bindings, key_of, move_keys, yielding
 from workbench.app.tui.kit.commands import DescribedCommands
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.notices import keep_clear
@@ -36,10 +36,9 @@ from workbench.app.tui.pictures import write_screenshot
 from workbench.app.tui.replays import ReplayServers
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES, legible
-from workbench.app.tui.wording import without_command
-from workbench.app.verbs import Verb, every_verb, verb_named
+from workbench.app.verbs import Verb, every_verb, in_app, verb_named
 from workbench.config import FILE_NAME, Settings
-from workbench.core.errors import StoreError, UsageError, WorkbenchError
+from workbench.core.errors import StoreError, UsageError, WorkbenchError, word_for
 from workbench.core.kept import left
 from workbench.core.project import Project
 
@@ -150,7 +149,7 @@ class WorkbenchApp(App[None]):
 
     @property
     def leaving_words(self) -> str:
-        return f"{next(iter(self.shown_keys('app.quit', 'ctrl+q')))} leaves the app"
+        return f"{key_of('app.quit')} leaves the app"
 
     @property
     def names_worked_under(self) -> tuple[str, ...]:
@@ -173,6 +172,8 @@ class WorkbenchApp(App[None]):
         elif self.settings.theme:
             known = ", ".join(sorted(self.available_themes))
             self._tell_settings([f"There is no theme {self.settings.theme!r}. Themes: {known}."])
+        move_keys(self.settings.keymap)
+        word_for(in_app(key_of("app.palette")))
         if self.settings.keymap:
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
@@ -285,16 +286,6 @@ class WorkbenchApp(App[None]):
 
     def actions_everywhere(self) -> Iterator[Action]:
         yield from (one for one in self.EVERYWHERE if one.run != "projects" or self.has_other_projects)
-
-    def shown_keys(self, name: str, keys: str) -> list[str]:
-        """Return the keys of an action as shown to people, with the keymap in force.
-
-        Args:
-            name: The action's id.
-            keys: Its default keys.
-        """
-        names = key_names(self.settings.keymap.get(name, keys))
-        return [self.get_key_display(Binding(key, "")) for key in names]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "start_verifier":
@@ -427,7 +418,7 @@ class WorkbenchApp(App[None]):
         try:
             written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
         except WorkbenchError as error:
-            self.notify(without_command(error), title=error.title, severity="error", markup=False)
+            self.notify(str(error), title=error.title, severity="error", markup=False)
         else:
             self.notify(str(written), title="Screenshot", markup=False)
 

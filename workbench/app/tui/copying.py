@@ -8,6 +8,7 @@ from functools import partial
 from workbench.app.tui.kit.copies import Copyable, in_line
 from workbench.app.tui.kit.evidence import evidence
 from workbench.app.tui.kit.matrix import as_typed
+from workbench.core.errors import Command
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail
 from workbench.labelling.annotating import AnnotationItem, FinalAnswer, card_of
@@ -65,4 +66,4 @@ def _fenced(text: str) -> str:
 
 
 def _command(project: Project, item: ItemDetail) -> str:
-    return f"workbench open {as_typed(str(project.path))} {as_typed(item.completion_id)}"
+    return Command(f"open {as_typed(str(project.path))} {as_typed(item.completion_id)}").shell()

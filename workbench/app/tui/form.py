@@ -19,7 +19,6 @@ from workbench.app.tui.kit.path_suggester import PathSuggester, possible_names, 
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
-from workbench.app.tui.wording import without_command
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 
 
@@ -126,7 +125,7 @@ class FormScreen(WorkbenchScreen):
         if isinstance(error, OptionError) and self.complain_at(error):
             return
         if isinstance(error, WorkbenchError):
-            self.complain(without_command(error))
+            self.complain(str(error))
         else:
             super().trouble(error)
 

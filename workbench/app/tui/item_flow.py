@@ -16,6 +16,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.judging import FOLLOW_S, JudgingScreen
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import Pace
@@ -125,7 +126,7 @@ New items appear here by themselves{assign}.
 
 [ goes back to your own labels, z takes the last one back.
 """
-_BUNDLE = "If you work on a bundle, send the file back: workbench merge imports the labels."
+_BUNDLE = "If you work on a bundle, send the file back: the coordinator merges its labels."
 _ASSIGN = " once you open some with Assign, which the palette has (ctrl+p)"
 _OPENED = " as soon as the coordinator opens some"
 _PAUSED = """\
@@ -442,7 +443,7 @@ class ItemFlow(JudgingScreen):
 
     def action_newer(self) -> None:
         if self._current is not None and not self._revisiting and not self._complete(self._current):
-            self.notify("Label it first, or skip it with l.", markup=False)
+            self.notify(f"Label it first, or skip it with {key_of('annotate.skip')}.", markup=False)
         else:
             self._step(older=False)
 

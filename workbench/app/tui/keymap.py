@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from textual.binding import Binding, InvalidBinding
+from textual.keys import format_key
+
+from workbench.app.tui.meanings import meaning_of
+from workbench.core.errors import did_you_mean
 
 # -- The action registry: key bindings, footer, command palette and help are all made from it.
 
@@ -56,6 +59,38 @@ def key_names(keys: str) -> list[str]:
         return []
 
 
+_moved: dict[str, str] = {}
+"""The keymap in force."""
+
+
+def move_keys(keymap: Mapping[str, str]) -> None:
+    """Have hints name the keys of a keymap: action id -> keys, as in ``workbench.toml``."""
+    _moved.clear()
+    _moved.update(keymap)
+
+
+def shown_keys(name: str, keys: str) -> list[str]:
+    """Return the keys of an action as a person knows them, with the keymap in force.
+
+    Args:
+        name: The action's id.
+        keys: Its default keys.
+    """
+    return list(map(_shown, key_names(_moved.get(name, keys))))
+
+
+def _shown(key: str) -> str:
+    *modifiers, name = key.split("+")
+    return "+".join([*modifiers, format_key(name)]).replace("ctrl+", "^")
+
+
+def key_of(name: str) -> str:
+    """Return the first key of an action as a hint names it."""
+    meaning = meaning_of(name)
+    assert meaning is not None, name
+    return next(iter(shown_keys(name, meaning.keys)), "")
+
+
 def yielding(keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iterable[Binding]) -> dict[str, str]:
     """Return a keymap in which focused texts and tables give up the keys it moves to an action.
 
@@ -93,8 +128,7 @@ def problems(
     found = []
     for name, keys in keymap.items():
         if name not in known:
-            close = get_close_matches(name, sorted(known), n=1)
-            found.append(f"{name!r} is not an action." + (f" Did you mean {close[0]!r}?" if close else ""))
+            found.append(f"{name!r} is not an action. {did_you_mean(name, sorted(known))}".rstrip())
         elif not key_names(keys):
             found.append(f"{name!r} has no key.")
     for group in groups:

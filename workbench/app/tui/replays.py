@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from workbench.app.tui.wording import refused_text
-from workbench.core.errors import OptionError
+from workbench.app.tui.keymap import key_of
+from workbench.core.errors import OptionError, opt
 
 
 class _Ready(Struct, frozen=True):
@@ -75,7 +75,8 @@ class ReplayServers:
                 if one.file == file and port in (0, one.port):
                     return one
                 if one.port == port:
-                    raise _of_port(f"Port {port} is taken: {one.file.name} is served there. f8 ends it.")
+                    words = f"It is taken: {one.file.name} is served there. {key_of('replay.stop')} ends it."
+                    raise OptionError("port", words)
             found = _begin(file, port)
             self._begun.append(found)
             return found
@@ -96,6 +97,8 @@ class ReplayServers:
 
 
 def _begin(file: Path, port: int) -> ReplayServer:
+    from workbench.app.tui.verb_forms import form_environment
+
     words = ["replay", os.fspath(file), "--port", str(port), "--until-eof", "--json"]
     with tempfile.TemporaryFile() as said:
         # Ctrl-C in the terminal is the app's alone.
@@ -105,6 +108,7 @@ def _begin(file: Path, port: int) -> ReplayServer:
             stdout=subprocess.PIPE,
             stderr=said,
             start_new_session=True,
+            env=form_environment(),
         )
         assert process.stdout is not None
         lines: list[bytes] = []
@@ -119,12 +123,11 @@ def _begin(file: Path, port: int) -> ReplayServer:
 
 
 def _refusal(said: str) -> OptionError:
-    text = refused_text(said).partition(" Leave ")[0]
-    return _of_port(text) if text.startswith("Port ") else OptionError(text, option="file", wrong=text)
+    from workbench.app.tui.verb_forms import last_refusal
 
-
-def _of_port(text: str) -> OptionError:
-    return OptionError(text, option="port", wrong=f"{text} Choose another port, or leave it empty for any free one.")
+    _, found = last_refusal(said)
+    text = found.text if found else said
+    return OptionError("port" if str(opt.port) in text else "file", text)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -13,7 +13,7 @@ from msgspec import convert
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.item_decisions import Coordinating, Result
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, against_gold
@@ -282,7 +282,7 @@ class Reviewing(InSight, Coordinating):
 
     def _stored(self, decision: ReviewDecision) -> None:
         self._storing, self.review_note = False, ""
-        self.review_said = f"saved: {decision.words} · z takes it back"
+        self.review_said = f"saved: {decision.words} · {key_of('item.undo')} takes it back"
         self.after_review(decision)
 
     # -- taking back -------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.switches import index_of
-from workbench.app.tui.wording import without_command
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.progress import Listener, Stopped, heard_by
 from workbench.core.project import Project
@@ -143,7 +142,7 @@ class WorkbenchScreen(Screen[None]):
             # On a screen nothing is "used": what is asked for is not there yet, or no longer.
             wrong = isinstance(error, UsageError)
             self.notify(
-                without_command(error),
+                str(error),
                 title="" if wrong else error.title,
                 severity="warning" if wrong else "error",
                 markup=False,
@@ -269,7 +268,7 @@ class PromptScreen(WorkbenchScreen):
         try:
             done = self.answered(event.asked, event.text.strip())
         except UsageError as error:
-            self.complain(without_command(error))
+            self.complain(str(error))
         else:
             if done:
                 self.close_prompt()

@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.app.tui.form import FormField
-from workbench.app.tui.wording import without_command
 from workbench.benchmarks.building.balanced import FILE_SAYS_ALL, build_balanced
 from workbench.benchmarks.building.hard import build_hard, queue_name
 from workbench.benchmarks.building.picks import build_picks
@@ -200,9 +199,8 @@ def _conditions(project: Project, text: str) -> tuple[str, ...]:
     try:
         return tuple(map(str, browsing.read_conditions(text, browsing.names(project)["verdict:"])))
     except UsageError as error:
-        wrong = without_command(error)
-        raise OptionError(f"where: {wrong}", option="where", wrong=wrong) from None
+        raise OptionError("where", str(error)) from None
 
 
 def _refuse(field: RecordField, wrong: str) -> NoReturn:
-    raise OptionError(f"{_shown(field)}: {wrong}", option=_shown(field), wrong=wrong)
+    raise OptionError(_shown(field), wrong)

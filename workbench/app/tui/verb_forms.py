@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
 
+import msgspec
 from msgspec import NODEFAULT
 
 from workbench.app.tui.form import FormField
-from workbench.app.tui.wording import FLAG, plain, refused_text
-from workbench.app.verbs import Declared, Verb
-from workbench.core.errors import OptionError, UsageError
+from workbench.app.tui.keymap import key_of
+from workbench.app.verbs import FORM_VARIABLE, Declared, Refused, Verb
+from workbench.core.errors import Option, OptionError, UsageError
 from workbench.core.options import PEOPLE, RecordField, fields_of
 from workbench.core.progress import heed
 from workbench.core.selection import parse_condition
@@ -26,8 +27,6 @@ _NO: Final = "no"
 _YES: Final = "yes"
 _DATABASE: Final = "database"
 _DRY_RUN: Final = "dry_run"
-_TYPED: Final = "workbench "
-_LONG_FLAG: Final = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _ABOUT: Final = {
     "verb": "The action.",
     "where": "Only these items, by conditions such as type=A state=final; empty: all.",
@@ -56,7 +55,7 @@ class VerbForm:
         self.verb = verb
         self._declared, self._database = declared, database
         self._options = {_shown(field): field for field in fields_of(declared.record) if field.name != _DATABASE}
-        self._called = {flag: name for name, field in self._options.items() for flag in field.flags}
+        self._called = {flag: name for name, field in self._options.items() for flag in field.flags if len(flag) > 2}
         asked = [name for name, field in self._options.items() if field.name != _DRY_RUN]
         asked.sort(key=lambda name: _place(self._options[name]))
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
@@ -69,7 +68,7 @@ class VerbForm:
     def _line(self, name: str, field: RecordField) -> FormField:
         return FormField(
             name=name,
-            about=self.without_flags(_about(field)),
+            about=self.output_text(_about(field)),
             value=_value(field),
             choices=_choices(field),
             is_path=_is_path(field),
@@ -107,35 +106,35 @@ class VerbForm:
             for word in _words(name, field, text) if text else ():
                 _require(field, word)
         except UsageError as error:
-            return self.without_flags(f"{error.message} {error.hint}".strip())
+            return str(error)
         return ""
 
-    # -- words -------------------------------------------------------------------------------------
-
-    def without_flags(self, text: str) -> str:
-        """Return a text of the command line, with options named as in the form."""
-        return plain(text, self._called)
+    def refusal(self, found: Refused, typed: Mapping[str, str]) -> OptionError:
+        """Return the command's error at the option it names first, else at the file, if it names one."""
+        places = {found.text.find(str(Option(name))): name for name in self._options}
+        paths = {name: str(Path(typed[name]).expanduser()) for name in self._paths if typed.get(name)}
+        of_param = (name for name, field in self._options.items() if field.name == found.option)
+        of_text = (name for place, name in sorted(places.items()) if place >= 0)
+        of_file = (name for name, path in paths.items() if found.text.startswith((f"{path}: ", f"File '{path}' ")))
+        option = next(chain(of_param, of_text, of_file), None)
+        return OptionError(option, self.output_text(found.text))
 
     def output_text(self, printed: str) -> str:
-        """Return the command's output, with its own options named as in the form.
-
-        Other words stay, for they may be data, and so do lines that are to be typed into a shell.
-        """
+        """Name the command's own flags as the form does, except in lines that are to be typed into a shell."""
         lines = printed.splitlines(keepends=True)
-        return "".join(one if _TYPED in one else _LONG_FLAG.sub(self._name_of, one) for one in lines)
+        for flag in sorted(self._called, key=len, reverse=True):
+            name = str(Option(self._called[flag]))
+            lines = [line if "workbench " in line else line.replace(flag, name) for line in lines]
+        return "".join(lines)
 
-    def _name_of(self, flag: re.Match[str]) -> str:
-        return self._called.get(flag[0], flag[0])
 
-    def refusal(self, said: str, typed: Mapping[str, str]) -> OptionError:
-        """Return the command's error at the option it names first, else at the file, if it names one."""
-        text = refused_text(said)
-        flag = FLAG.search(text)
-        of_flag = (name for name, field in self._options.items() if flag and flag[1] in field.flags)
-        paths = {name: str(Path(typed[name]).expanduser()) for name in self._paths if typed.get(name)}
-        of_file = (name for name, path in paths.items() if text.startswith((f"{path}: ", f"File '{path}' ")))
-        wrong = self.without_flags(text)
-        return OptionError(wrong, option=next(of_flag, None) or next(of_file, None), wrong=wrong)
+def last_refusal(printed: str) -> tuple[str, Refused | None]:
+    """What a command said on standard error: its narration, and what it refused at last."""
+    narration, line = printed[: (at := printed.rfind("\n", 0, -1) + 1)], printed[at:]
+    try:
+        return narration, msgspec.json.decode(line, type=Refused)
+    except msgspec.DecodeError:
+        return printed, None
 
 
 def _shown(field: RecordField) -> str:
@@ -185,7 +184,7 @@ def _is_path(field: RecordField) -> bool:
 def _words(name: str, field: RecordField, text: str) -> list[str]:
     """Return a field's value as words of a command line; empty if it is the default."""
     if not text and field.is_required:
-        raise OptionError(f"{name}: a value is required.", option=name, wrong="A value is required.")
+        raise OptionError(name, "A value is required.")
     if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):
         return []
     if not field.is_several:
@@ -195,8 +194,7 @@ def _words(name: str, field: RecordField, text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError:
-        wrong = "A quotation mark is not closed."
-        raise OptionError(f"{name}: {wrong}", option=name, wrong=wrong) from None
+        raise OptionError(name, "A quotation mark is not closed.") from None
     return [os.path.expanduser(word) for word in words] if _is_path(field) else words
 
 
@@ -245,16 +243,12 @@ def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:
 
 
 class Ran(NamedTuple):
-    """The result of a command, and its output."""
+    """The result of a command, its output, and the error that ended it."""
 
     code: int
     out: str
     err: str
-
-    @property
-    def is_refused(self) -> bool:
-        """Tell whether it did nothing but report an error."""
-        return self.code in (1, 2) and not self.out
+    refused: Refused | None = None
 
     @property
     def is_for_tools(self) -> bool:
@@ -274,7 +268,7 @@ def run_line(words: Sequence[str]) -> Ran:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
-            env=_environment(),
+            env=form_environment(),
             start_new_session=True,
         )
         try:
@@ -282,7 +276,7 @@ def run_line(words: Sequence[str]) -> Ran:
                 heed()
         finally:
             _interrupt(process)
-        return Ran(process.returncode, _text(out), _text(err))
+        return Ran(process.returncode, _text(out), *last_refusal(_text(err)))
 
 
 def _is_running(process: subprocess.Popen[Any]) -> bool:
@@ -298,8 +292,9 @@ def _interrupt(process: subprocess.Popen[Any]) -> None:
         process.send_signal(2)
 
 
-def _environment() -> dict[str, str]:
-    return {**{name: value for name, value in os.environ.items() if name != "TEXTUAL_DRIVER"}, "NO_COLOR": "1"}
+def form_environment() -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if name != "TEXTUAL_DRIVER"}
+    return {**own, "NO_COLOR": "1", FORM_VARIABLE: key_of("app.palette")}
 
 
 def _text(file: IO[bytes]) -> str:

@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from workbench.app.web.serve.addresses import Address
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 
 
 def listen(address: Address, *, shared: bool = False) -> socket.socket:
@@ -27,7 +27,7 @@ def listen(address: Address, *, shared: bool = False) -> socket.socket:
         family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(place[:2], family=family, backlog=128, reuse_port=shared)
     except (OSError, OverflowError, UnicodeError) as error:
-        hint = "Is a server already running? Use another port: --port N."
+        hint = f"Is a server already running? Use another port: {opt.port:N}."
         raise UsageError(f"{address.host} port {address.port} is not available: {error}.", hint) from error
 
 

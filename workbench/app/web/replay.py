@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.runs.replaying import NOT_RECORDED, ORIGIN_HEADER, Book
 
 HOST = "127.0.0.1"
@@ -54,8 +54,10 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
         except (OSError, OverflowError) as error:
             if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
                 message = f"Port {port} is taken: something else listens there."
-                raise UsageError(message, "Leave --port out for a free one.") from error
-            raise UsageError(f"Port {port} is not available: {error}.", "Leave --port out for a free one.") from error
+                raise UsageError(message, f"Leave {opt.port} out for a free one.") from error
+            raise UsageError(
+                f"Port {port} is not available: {error}.", f"Leave {opt.port} out for a free one."
+            ) from error
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)

@@ -25,7 +25,7 @@ from workbench.benchmarks.capping import LACKS, Caps, Lack, Question, lack
 from workbench.benchmarks.options import BalancedOptions
 from workbench.benchmarks.quotas import Balanced, Quotas, balance, preset, read_quotas, undivided
 from workbench.config.file import read_toml
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.installed import find_page
 from workbench.core.label import ExcludedItem
 from workbench.core.project import Project
@@ -128,7 +128,7 @@ def _report(
             "chosen": len(found.chosen),
         },
         left_out=people_took_out,
-        next=f"workbench publish DB {new.name} FOLDER",
+        next=Command(f"publish DB {new.name} FOLDER").shell(),
         **composition(pool.known, new.items),
     )
 

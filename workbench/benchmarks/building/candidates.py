@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.benchmarks.capping import Completion, Question
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.label import ExcludedItem
 from workbench.core.progress import stepping
 from workbench.core.project import Project
@@ -41,7 +41,7 @@ def judging_run(project: Project, judge: str, run: int | None) -> int:
     """
     found = judges_of(project, (judge,), run)[0].run
     if found is None:
-        raise UsageError(f"{judge!r} has no run.", f"Start one: workbench verify DB {judge}")
+        raise UsageError(f"{judge!r} has no run.", "Start one", Command(f"verify DB {judge}"))
     return found
 
 

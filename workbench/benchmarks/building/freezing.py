@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.benchmarks.building.comparing import differences
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.health import Finding
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -59,12 +59,12 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
 
 def _refuse(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: bool) -> None:
     if found.kind != new.kind:
-        raise UsageError(f"{new.name!r} is the name of a set of kind {found.kind}.", "Give another --name.")
+        raise UsageError(f"{new.name!r} is the name of a set of kind {found.kind}.", f"Give another {opt.name}.")
     if not new_version:
         more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
         raise UsageError(
             f"{found.full_name} stands there and differs: {'; '.join(told[:_TOLD])}{more}.",
-            f"--new-version freezes this one as {found.name}@{found.version + 1}; or give another --name.",
+            f"{opt.new_version} freezes this one as {found.name}@{found.version + 1}; or give another {opt.name}.",
         )
 
 
@@ -90,7 +90,7 @@ def settle(
         return report
     if not new.items and not new.questions:
         out = ", ".join(f"{reason} {count:,}" for reason, count in report.excluded.items()) or "nothing was there"
-        raise UsageError(f"Nothing is left for the set {new.name!r}: {out}.", "Look at it with --dry-run.")
+        raise UsageError(f"Nothing is left for the set {new.name!r}: {out}.", f"Look at it with {opt.dry_run}.")
     stored = msgspec.json.encode(report).decode()
     frozen = freeze(project, msgspec.structs.replace(new, report=stored), new_version=new_version, judges=judges)
     return msgspec.structs.replace(

@@ -27,7 +27,7 @@ from workbench.benchmarks.options import HardOptions
 from workbench.benchmarks.quotas import sample, strata
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS, Condition, Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet, Strata
@@ -72,7 +72,7 @@ def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str
         UsageError: One is named twice, has no such run, or a run is given for one that is not named.
     """
     if unnamed := sorted(runs.keys() - set(names)):
-        raise UsageError(f"A run is given for {', '.join(unnamed)}.", "Name it with --judge too.")
+        raise UsageError(f"A run is given for {', '.join(unnamed)}.", f"Name it with {opt.judge} too.")
     if len(set(names)) < len(names):
         raise UsageError("A judge is named twice.", "Each has one vote.")
     return {name: judging_run(project, name, runs.get(name)) for name in names}
@@ -131,7 +131,7 @@ def _check(split: SplitItems) -> None:
     if many < _LEAST or many % 2 == 0:
         raise UsageError(
             f"{many} judges can't be split into a minority and a majority of each item.",
-            f"Name an odd number of them, {_LEAST} or more: --judge A --judge B --judge C",
+            f"Name an odd number of them, {_LEAST} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
         )
     if not 1 <= split.minority <= many // 2:
         raise UsageError(f"{split.minority} of {many} judges are no minority.", f"Use 1 to {many // 2}.")
@@ -205,7 +205,7 @@ def _queue_report(
             **{f"{many - fewer}:{fewer}": number for fewer, number in enumerate(found.sizes)},
             "not_fully_voted": found.unvoted,
         },
-        next=f"workbench assign DB --where set={new.name} --annotators A,B",
+        next=Command("assign DB", where=f"set={new.name}", annotators="A,B").shell(),
         **composition(known, new.items),
     )
 
@@ -247,7 +247,7 @@ def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) ->
     """Return the queue's settings: the requested ones, else those it was frozen with, else the paper's."""
     known: dict[str, int] = before.get("judges", {})
     if not options.judges and not known:
-        raise UsageError("No judge is named.", "Name an odd number of them: --judge A --judge B --judge C")
+        raise UsageError("No judge is named.", f"Name an odd number of them: {opt.judge:A} {opt.judge:B} {opt.judge:C}")
     names = options.judges or tuple(known)
     same = set(names) == set(known)
     where = before.get("where", []) if not options.where else conditions(project, selection_of(options.where))
@@ -351,7 +351,7 @@ def _why(queue: StoredSet, waiting: Mapping[str, int], unsuitable: int) -> str:
 
 def _next(queue: StoredSet, name: str, waiting: Mapping[str, int], *, passed_over: bool) -> str:
     if not waiting or passed_over:
-        return f"workbench publish DB {name} FOLDER"
+        return Command(f"publish DB {name} FOLDER").shell()
     if waiting.keys() == {"conflict"}:
-        return "workbench conflicts DB list --as NAME"
-    return f"workbench assign DB --where set={queue.name} --annotators A,B"
+        return Command("conflicts DB list", as_="NAME").shell()
+    return Command("assign DB", where=f"set={queue.name}", annotators="A,B").shell()

@@ -23,6 +23,7 @@ from workbench.benchmarks.building.candidates import (
 from workbench.benchmarks.building.freezing import conditions, encoded, settle
 from workbench.benchmarks.capping import LACKS, Lack, Question, lack, picked
 from workbench.benchmarks.options import PicksOptions
+from workbench.core.errors import Command
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
@@ -71,7 +72,7 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
         excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),
         stages=_stages(judged),
         judges={judge: number},
-        next=f"workbench assign DB --where set={options.name} --annotators A,B",
+        next=Command("assign DB", where=f"set={options.name}", annotators="A,B").shell(),
         **composition(judged.known, new.items),
     )
     return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version, judges=(judge,))

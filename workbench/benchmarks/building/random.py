@@ -8,6 +8,7 @@ from workbench.benchmarks.building.candidates import chosen, composition, type_c
 from workbench.benchmarks.building.freezing import conditions, encoded, settle
 from workbench.benchmarks.options import RandomOptions
 from workbench.benchmarks.store import building
+from workbench.core.errors import Command
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
@@ -61,7 +62,7 @@ def build_random(project: Project, options: RandomOptions) -> SetReport:
         shortfall=(short,) if len(taken) < options.n else (),
         excluded=among.out,
         stages={"questions": len(questions), "completions": len(among.rows), "drawn": len(taken)},
-        next=f"workbench verify DB NAME --where set={options.name}",
+        next=Command("verify DB NAME", where=f"set={options.name}").shell(),
         **composition(known, members),
     )
     return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.database import people
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project, some_at_a_time
 from workbench.data.formats.fields import known_licence
@@ -26,7 +26,7 @@ def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
     if not found:
         raise UsageError(
             "There are no questions here." if scope == Scope() else "No question is of that data set and source.",
-            "Import some: workbench import DB questions.jsonl, or see: workbench curate DB status",
+            f"Import some: {Command('import DB questions.jsonl')}, or see: {Command('curate DB status')}",
         )
     return found
 
@@ -51,10 +51,10 @@ def by_ids(project: Project, ids: Iterable[str], dataset: str | None) -> list[in
     for key in dict.fromkeys(ids):
         found = curation.with_keys(reader, key, dataset)
         if not found:
-            raise UsageError(f"There is no question {key[:100]!r} in the pool.", "See: workbench curate DB status")
+            raise UsageError(f"There is no question {key[:100]!r} in the pool.", "See", Command("curate DB status"))
         if len(found) > 1:
             names = ", ".join(name for _, name in found)
-            raise UsageError(f"Several data sets have a question {key[:100]!r}: {names}.", "Say which: --dataset NAME")
+            raise UsageError(f"Several data sets have a question {key[:100]!r}: {names}.", f"Say which: {opt.dataset}")
         numbers.append(found[0][0])
     return numbers
 
@@ -158,7 +158,7 @@ def restore(
         UsageError: A question is not there, or neither ids nor a reason are given.
     """
     if not ids and reason is None:
-        raise UsageError("Say which questions come back.", "Name them, or their reason: --reason proof")
+        raise UsageError("Say which questions come back.", f"Name them, or their reason: {opt.reason:proof}")
     named = set(by_ids(project, ids, scope.dataset)) if ids else None
     chosen = [one for one in pool(project, scope) if named is None or one.id in named]
     back = [one.id for one in chosen if one.out is not None and reason in (None, one.out)]
@@ -199,5 +199,5 @@ def license_source(project: Project, source: str, licence: str) -> str | None:
     known = known_licence(licence)
     with project.database.write("full") as connection:
         if not licences.put(connection, source, known):
-            raise UsageError(f"There is no source {source[:_LONGEST]!r}.", "See: workbench curate DB status")
+            raise UsageError(f"There is no source {source[:_LONGEST]!r}.", "See", Command("curate DB status"))
     return known

@@ -16,7 +16,7 @@ from msgspec import Struct
 from workbench.benchmarks.curating.pool import by_ids, inside, pool
 from workbench.core.database import events, people
 from workbench.core.database.hashes import secret
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import LabelLine
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import NAMELESS
@@ -160,7 +160,7 @@ def checked_type_prompt(path: Path) -> CheckedTemplate:
         parser="the last line that names a type or subtype",
         lacks=() if "answer" in prompt.call.names or "reference" in prompt.call.names else ("answer",),
         command="curate DB types",
-        option=f"--template {path}",
+        option=f"{opt.template:{path}}",
     )
 
 
@@ -335,7 +335,7 @@ def proposals(project: Project) -> Iterator[TypeSuggestion]:
     reader = project.database.reader()
     runs = curation.proposers(reader)
     if not runs:
-        raise UsageError("No model has proposed types yet.", "workbench curate DB types --model NAME -o base_url=…")
+        raise UsageError("No model has proposed types yet.", "Ask one", Command("curate DB types", model="NAME"))
     yield from curation.suggestions(reader, runs[-1][0])
 
 

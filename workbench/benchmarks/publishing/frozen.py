@@ -12,7 +12,7 @@ from workbench.benchmarks.records import PUBLISHABLE
 from workbench.benchmarks.store import building
 from workbench.benchmarks.store.building import Source
 from workbench.core.database import sets
-from workbench.core.errors import StoreError, UsageError
+from workbench.core.errors import Command, StoreError, UsageError
 from workbench.core.item import StoredItem
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
@@ -22,10 +22,10 @@ from workbench.data.store import reading
 from workbench.data.store.columns import ORIGINS
 from workbench.measuring.columns import Columns, columns
 
-_INSTEAD: dict[SetKind, str] = {
-    "draw": "It is a set of questions. Write completions, have them labelled, and build a set of them: workbench build",
-    "picks": "Its items are there to be labelled. Build a set of the labelled ones: workbench build DB balanced",
-    "queue": "Its items are there to be labelled. Build a set of the labelled ones: workbench build DB hard",
+_INSTEAD: dict[SetKind, tuple[str, Command]] = {
+    "draw": ("Its questions need labelled completions. Write some", Command("complete DB")),
+    "picks": ("Its items are there to be labelled. Build a set of the labelled ones", Command("build DB balanced")),
+    "queue": ("Its items are there to be labelled. Build a set of the labelled ones", Command("build DB hard")),
 }
 
 
@@ -84,10 +84,10 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
     stored = sets.require(reader, name)
     place = stored.full_name
     if stored.kind not in PUBLISHABLE:
-        raise UsageError(f"{place} is a set of kind {stored.kind!r}, not a finished one.", _INSTEAD[stored.kind])
+        raise UsageError(f"{place} is a set of kind {stored.kind!r}, not a finished one.", *_INSTEAD[stored.kind])
     members = tuple(sets.items(reader, stored.id))
     if not members:
-        raise UsageError(f"{place} has no items.", "See why in its report: workbench sets DB show")
+        raise UsageError(f"{place} has no items.", "See why in its report", Command("sets DB show"))
     if without := sum(member.gold is None for member in members):
         raise UsageError(
             f"{without:,} of {len(members):,} items of {place} had no gold when it was frozen.",
@@ -104,7 +104,7 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
 
 
 def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str) -> None:
-    hint = "Check the database, and take a backup of it: workbench doctor DB"
+    hint = f"Check the database, and take a backup of it: {Command('doctor DB')}"
     if gone := building.missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
     if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:

@@ -32,7 +32,7 @@ from workbench.benchmarks.records import (
 )
 from workbench.config import protocol_of
 from workbench.core.database.sets import PACKAGE
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.files import part_folder
 from workbench.core.project import Project
 from workbench.core.sets import SetName
@@ -115,7 +115,7 @@ def _check(path: Path, *, force: bool) -> None:
     if not there:
         return
     if not force:
-        raise FormatError(f"{path} exists.", "Use --force to replace a folder that was published.")
+        raise FormatError(f"{path} exists.", f"Use {opt.force} to replace a folder that was published.")
     if (manifest := _manifest(path)) is None:
         raise FormatError(f"{path} was not published by this command.", "Name another folder, or remove it yourself.")
     if odd := _touched(path, manifest, there):
@@ -351,7 +351,7 @@ def _published(found: SetContents) -> PublishedSet:
 
 def _notes(manifest: FolderManifest, sets: Sequence[SetContents]) -> Iterator[str]:
     if manifest.licence is None:
-        yield "No licence is stated: --licence says under which others may use labels, selection and card."
+        yield f"No licence is stated: {opt.licence} says under which others may use labels, selection and card."
     for found in sets:
         changed = found.differing
         if changed.gold or changed.types:

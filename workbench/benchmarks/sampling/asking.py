@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from workbench.core.database import sets
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.sets import SetName
 from workbench.llm.clock import Clock
@@ -151,7 +151,7 @@ def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
     """
     reader = project.database.reader()
     if (plan.set is None) == (plan.dataset is None):
-        raise UsageError("Say which questions: a set or a data set.", "Example: --set NAME, or set = … in the plan.")
+        raise UsageError("Say which questions: a set or a data set.", f"{opt.set:NAME}, or set = … in the plan.")
     if plan.set is None:
         assert plan.dataset is not None
         asked = PlanQuestions(
@@ -164,12 +164,10 @@ def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
     if not asked.questions:
         raise UsageError(
             f"There are no questions in {asked.set or asked.dataset}.",
-            "Draw some with: workbench curate DB draw --per-type 2000",
+            f"Draw some with: {Command('curate DB draw', per_type='2000')}",
         )
     if stored.hold_code(reader, asked.questions):
-        raise UsageError(
-            "These are problems of code.", "Have solutions written with: workbench code write-solutions DB …"
-        )
+        raise UsageError("These are problems of code.", "Write solutions", Command("code write-solutions DB …"))
     return asked
 
 

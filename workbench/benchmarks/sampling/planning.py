@@ -23,7 +23,7 @@ from workbench.benchmarks.sampling.completing import runs_of
 from workbench.config.file import read_toml
 from workbench.config.models import named_model, price_in, prices_of
 from workbench.config.verifiers import NAME, options_in
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
 from workbench.core.project import Project
 from workbench.core.sets import SetName
@@ -201,14 +201,14 @@ def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], 
         UsageError: There is no name, or an option is unknown, missing or wrong.
     """
     if not names:
-        raise UsageError("No model is named.", "Give a plan file, or say which: --model NAME -o base_url=http://…/v1")
+        raise UsageError("No model is named.", f"Give a plan, or say which: {opt.model:NAME} {opt.option:base_url=URL}")
     known = tuple(sorted(_OPTIONS - {SAMPLES}))
-    _require_known("-o", options, known)
+    _require_known(str(opt.option), options, known)
     models = []
     for name in names:
-        place = f"--model {name}"
+        place = f"{opt.model:{name}}"
         models.append(_model(project, place, name, {**options, SAMPLES: str(samples)}, None))
-    _require_different("--model", models)
+    _require_different(str(opt.model), models)
     return CompletionPlan(
         set=None,
         dataset=None,

@@ -18,7 +18,7 @@ from workbench.core.database.failures import roll_back
 from workbench.core.database.hashes import Checked, wrong_completions, wrong_questions
 from workbench.core.database.place import file_system, is_network
 from workbench.core.database.schema_check import Difference, quoted
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.health import Finding, Remedy
 from workbench.core.progress import stepping
 
@@ -250,7 +250,7 @@ def _names(path: Path) -> list[Finding]:
         return []
     message = (
         f"the file has {count} names (hard links): a write under one name changes all, and a log next to another name "
-        "is not seen. This is not a copy: workbench backup makes one"
+        f"is not seen. This is not a copy: {Command('backup DB FILE')} makes one"
     )
     return [Finding(name="names", ok=True, message=message)]
 

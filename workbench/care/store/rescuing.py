@@ -16,7 +16,7 @@ from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import explained, roll_back
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.health import LostLabel, TableRescued
 from workbench.core.progress import step, stepping
 from workbench.interchange.store.archiving import PARTS, count
@@ -377,7 +377,11 @@ def _lost_label(number: int, known: dict[str, Value], names: dict[int, str]) -> 
 
 
 _MAGIC = b"SQLite format 3\0"
-_DAMAGED = "Use an older backup, or recover what can be read: workbench rescue {} OUT"
+_DAMAGED = "Use an older backup, or recover what can be read"
+
+
+def _rescue(path: Path) -> Command:
+    return Command(f"rescue {shlex.quote(str(path))} OUT")
 
 
 def is_database(path: Path) -> bool:
@@ -433,8 +437,8 @@ def _require_whole(connection: sqlite3.Connection, source: Path) -> None:
         except sqlite3.DatabaseError as error:
             found, dangling = str(error), None
     if found != "ok":
-        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED.format(shlex.quote(str(source))))
+        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED, command=_rescue(source))
     if dangling is not None:
         raise StoreError(
-            f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED.format(shlex.quote(str(source)))
+            f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED, command=_rescue(source)
         )

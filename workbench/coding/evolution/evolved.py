@@ -34,7 +34,7 @@ from workbench.coding.records.evolution import (
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core.code import PASS, Problem, counted
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project, some_at_a_time
 from workbench.data.store.tests import problems_of
 from workbench.runs.store import runs
@@ -228,7 +228,7 @@ def evolution(project: Project, name: str, dataset: str | None = None) -> Evolut
         raise UsageError(f"There is no evolution {name!r}.", f"There are: {known}.")
     if len(found) > 1:
         every = ", ".join(row.dataset for row in found)
-        raise UsageError(f"Several data sets have an evolution {name!r}: {every}.", "Say which: --dataset NAME")
+        raise UsageError(f"Several data sets have an evolution {name!r}: {every}.", f"Say which: {opt.dataset:NAME}")
     return found[0]
 
 

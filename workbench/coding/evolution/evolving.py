@@ -39,7 +39,7 @@ FEWEST_SOLUTIONS: Final = 2
 """A pool of one solution has nothing to tell apart."""
 SKIPPED: Final[dict[str, str]] = {
     "no_tests": "no tests in the suite it is to start from",
-    "stdio": "tests of standard input: write it anew first (workbench code refine)",
+    "stdio": "tests of standard input: rewrite the problem first (code refine)",
     "language": "not Python",
     "few_solutions": "fewer than two solutions in its pool",
 }

@@ -17,7 +17,7 @@ from workbench.coding.problems import executing, programs_sandbox
 from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
 from workbench.coding.store.evolutions import EvolutionRow, run_name
 from workbench.coding.templates import digests, own_prompts
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import ClusterUse
 from workbench.core.selection import Shard
@@ -69,7 +69,7 @@ def run(
         RunError: No call can succeed now, or another process is at work; what was done is stored.
     """
     if len(models.models) != 1:
-        raise UsageError("One model writes the tests of an evolution.", "Give --model once.")
+        raise UsageError("One model writes the tests of an evolution.", f"Give {opt.model} once.")
     (model,) = models.models.values()
     own = own_prompts(templates, MODES)
     words = ", ".join([PROMPTS] * (len(own) < len(MODES)) + [f"{asked} {one}" for asked, one in digests(own).items()])

@@ -18,6 +18,7 @@ from workbench.coding.records.figures import (
     SaturationRow,
     SharesOfTests,
 )
+from workbench.core.errors import Command, opt
 from workbench.core.options import TableForm
 from workbench.core.text.figures import (
     NONE,
@@ -164,11 +165,11 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
     for one in report.partial:
         yield (
             f"Left out: {one.verifier} has judged {one.judged:,} of {one.solutions:,} solutions; "
-            f"--verifier {one.verifier} measures it on what it has."
+            f"{opt.verifier:{one.verifier}} measures it on what it has."
         )
     if report.filled:
         many = ", ".join(f"{name} {count:,}" for name, count in report.filled.items())
-        yield f"Scores that a verifier failed to give count as its lowest, 0 for shares ({many}); --missing drop."
+        yield f"Scores that a verifier refused to give count as its lowest, 0 for shares ({many}; {opt.missing})"
 
 
 def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
@@ -181,7 +182,7 @@ def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
         none = counted(found.without_ground_truth, "problem")
         yield f"Left out: {none} with neither a known ground truth nor a perfect solution."
     if found.stand_ins or found.without_ground_truth:
-        yield "code select DB --write FILE runs their reference solutions; FILE can be imported and measured."
+        yield f"{Command('code select DB', write='FILE')} runs their reference solutions; import and measure FILE then."
     if found.without_scores:
         yield f"Left out: {counted(found.without_scores, 'problem')} without a solution that has a true score."
     if found.fewer:

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.coding.problems import KIND
 from workbench.core.code import BASE, BROKEN, NOT_RUN, PASS, Execution
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.data.store import tests
@@ -152,11 +152,11 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
 def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> UsageError:
     if name == RECORDED:
         text = "No solution came with a score" if not missing else "Scores that came with solutions have no suites"
-        return UsageError(f"{text}.", "--truth recorded takes sets such as HE-R: average_test_score and rank.")
+        return UsageError(f"{text}.", f"{opt.truth:recorded} takes sets such as HE-R: average_test_score and rank.")
     wanted = ", ".join(missing) or " or ".join(TOGETHER)
     by = "" if name is None else f" by {name!r}"
-    there = f"Run to the end{by}: {', '.join(found)}; name them with --suite." if found else ""
-    start = f"Run the tests: workbench verify DB execution -o suite={','.join(missing or TOGETHER)}"
+    there = f"Run to the end{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
+    start = f"Run the tests: {Command('verify DB execution', option='suite=' + ','.join(missing or TOGETHER))}"
     return UsageError(f"Nothing has been run to the end against the tests of {wanted}{by}.", there or start)
 
 

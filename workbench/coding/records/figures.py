@@ -237,7 +237,7 @@ SKIPPED: Final[dict[str, str]] = {
     "language": "not Python",
     "stdio": "tests of standard input: there is nothing that an assert could call",
     "no_tests": "no tests to score solutions by",
-    "outside": "contests before --since or after --until",
+    "outside": "contests outside the dates asked for",
     "no_date": "no day of a contest (contest_date) is known",
     "no_field": "the field to ask by is missing or no text",
 }

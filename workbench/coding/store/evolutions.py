@@ -12,7 +12,7 @@ import msgspec
 from workbench.coding.records.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, PoolStep, Step
 from workbench.core.database.selection import STATE, VISIBLE, in_shard
 from workbench.core.database.values import now, stored
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.selection import Shard
 from workbench.data.store import tests
 
@@ -70,7 +70,7 @@ def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: Evol
     rounds = (*range(1, settings.rounds + 1), settings.rounds)
     for round, suite in zip(rounds, suite_names(name, settings.rounds), strict=True):
         if tests.named(connection, dataset, suite) is not None:
-            raise UsageError(f"There is a suite {suite!r} already.", "Give the evolution another --name.")
+            raise UsageError(f"There is a suite {suite!r} already.", f"Give the evolution another {opt.name}.")
         about = {"evolution": name, "round": round, "settings": settings}
         tests.add(connection, dataset, suite, "evolved", _json(about))
     return next(row for row in named(connection, name) if row.dataset_id == dataset)
@@ -189,7 +189,7 @@ def _require_same(found: EvolutionRow, settings: EvolutionSettings) -> None:
     changed = [name for name in after if before[name] != after[name]]
     if changed:
         words = ", ".join(f"{name} was {before[name]}" for name in changed)
-        raise UsageError(f"{found.name!r} was begun with other settings: {words}.", "Give this one another --name.")
+        raise UsageError(f"{found.name!r} was begun with other settings: {words}.", f"Choose another {opt.name}.")
 
 
 def _kind(step: Step) -> str:

@@ -20,7 +20,7 @@ from workbench.coding.records.figures import PoolReport, SolutionKind
 from workbench.coding.templates import OURS, OwnPrompt, OwnPrompts, digests, own_prompts
 from workbench.core.code import Problem, SolutionRecord
 from workbench.core.database.hashes import secret
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project, some_at_a_time
 from workbench.data.store import importing
 from workbench.data.store.problems import own_fields
@@ -97,7 +97,7 @@ def join(project: Project, dataset: Dataset, place: str, records: Sequence[Solut
     file = importing.ImportKey(path=place, format="generated", mapping="{}")
     with importing.import_session(project.database, dataset.name) as session, session.file(file) as target:
         for refused in target.add(records, []):
-            raise UsageError(refused.message, "Give these solutions another --name.")
+            raise UsageError(refused.message, f"Give these solutions another {opt.name}.")
         target.complete(content.digest())
         return target.counts.imported
 

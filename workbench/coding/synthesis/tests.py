@@ -19,7 +19,7 @@ from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import form_of
 from workbench.core.code_tests.broken import bound_names, spelling, tree_of
 from workbench.core.database.hashes import secret
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.final_answer import reply_start
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Selection
@@ -207,7 +207,7 @@ def own_prompt(wish: SuiteOptions) -> OwnPrompt | None:
     """
     found = own_prompts(wish.templates, ("tests",)).get("tests")
     if found is not None and ("solution" in found.texts) != wish.with_solution:
-        hint = "Leave out --with-solution." if wish.with_solution else "Add --with-solution."
+        hint = f"{'Leave out' if wish.with_solution else 'Add'} {opt.with_solution}."
         shows = "shows no solution" if wish.with_solution else "shows a solution"
         raise UsageError(f"The prompt {shows}.", hint)
     return found
@@ -276,12 +276,12 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
             new = _About(made=made)
             return suites.add(connection, dataset.id, name, "generated", _json(new)), new
     if found.origin != "generated":
-        raise UsageError(f"There is a suite {name!r} already; it was {found.origin}.", "Choose another --suite.")
+        raise UsageError(f"There is a suite {name!r} already; it was {found.origin}.", f"Choose another {opt.suite}.")
     stored = msgspec.json.decode(found.about, type=_About)
     if differing := [key for key, value in made.items() if stored.made.get(key) != value]:
         raise UsageError(
             f"There is a suite {name!r} already, made with other settings: {', '.join(differing)}.",
-            "Choose another --suite.",
+            f"Choose another {opt.suite}.",
         )
     return found.id, stored
 

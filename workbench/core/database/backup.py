@@ -13,7 +13,7 @@ from workbench.core.database import generation
 from workbench.core.database.connection import Database, interruptibly
 from workbench.core.database.migrations import APPLICATION_ID, give_name, latest_version
 from workbench.core.database.place import ENDS, LOGS, beside, require_unused, unused, waited_for
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
 
@@ -59,7 +59,7 @@ def require_no_less(new: Path, old: Path) -> None:
         _refuse(old, held)
     now = _held(new)
     if not isinstance(now, _CopyContents):
-        raise StoreError(f"{new}: the copy can't be read.", "Run workbench doctor on the database.")
+        raise StoreError(f"{new}: the copy can't be read.", "Check the database", command=Command("doctor DB"))
     if held.project is not None and held.project != now.project:
         _refuse(old, "it is a copy of another project")
     if held.version > now.version:
@@ -73,9 +73,7 @@ def require_no_less(new: Path, old: Path) -> None:
 
 
 def _refuse(old: Path, why: str) -> NoReturn:
-    raise StoreError(
-        f"{old} is not replaced: {why}.", "Name another file, or replace it all the same: --force --discard"
-    )
+    raise StoreError(f"{old} is not replaced: {why}.", f"Name another file, or replace it: {opt.force} {opt.discard}")
 
 
 def _held(path: Path) -> _CopyContents | str | None:
@@ -223,7 +221,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
     """
     database.require_other(target)
     if target.exists() and not force:
-        raise StoreError(f"{target} exists.", "Use --force to replace it.")
+        raise StoreError(f"{target} exists.", f"Use {opt.force} to replace it.")
     try:
         with part_folder(target) as part:
             copy = part / target.name
@@ -265,6 +263,6 @@ def check(path: Path) -> None:
     with closing(sqlite3.connect(path, check_same_thread=False)) as copy, step("checking the copy"):
         result: str = interruptibly(lambda: copy.execute("PRAGMA integrity_check").fetchone()[0], copy.interrupt)
     if result != "ok":
-        raise StoreError(f"The copy is damaged: {result}.", "Run workbench doctor on the database.")
+        raise StoreError(f"The copy is damaged: {result}.", "Check the database", command=Command("doctor DB"))
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -26,7 +26,7 @@ from workbench.core.database.place import (
     require_plain_logs,
     require_unused,
 )
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.files import sweep
 from workbench.core.progress import Listener, heard_by, listening
 
@@ -416,9 +416,7 @@ def opening(path: Path) -> Iterator[None]:
         with explained(path):
             yield
     except OSError as error:
-        raise StoreError(
-            f"{error.filename or path}: {error.strerror}.", "Check the name and its permissions."
-        ) from error
+        raise StoreError(f"{error.filename or path}: {error.strerror}.", "Check name and permissions.") from error
 
 
 def require_usable(path: Path) -> None:
@@ -436,7 +434,7 @@ def require_usable(path: Path) -> None:
 def _check_place(path: Path, *, create: bool) -> None:
     if not path.is_file() and (path.exists() or not create):
         what = "it is no file" if path.exists() else "there is no such database"
-        raise StoreError(f"{path}: {what}.", "Make one with: workbench import DB FILE")
+        raise StoreError(f"{path}: {what}.", "Make one with", command=Command("import DB FILE"))
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)

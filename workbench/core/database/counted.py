@@ -34,7 +34,7 @@ _THERE_ALREADY: Final = {
     sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
     sqlite3.SQLITE_CONSTRAINT_ROWID,
 }
-_HINT: Final = "Nothing of it was saved. What may be to blame in the database: workbench doctor."
+_HINT: Final = "Nothing of it was saved. The doctor says what may be to blame in the database."
 
 
 class _Write(NamedTuple):

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from workbench.core.errors import Cause, StoreError
+from workbench.core.errors import Cause, Command, StoreError
 
 _SAFE = "What was saved before is safe."
 _ACCESS = (
     "Is it yours to read, with the log next to it? And to write, with its folder, on a disk that can be written? "
-    "What can't be written can be copied: workbench backup DB COPY"
+    "What can't be written can be copied with a backup."
 )
 _HINTS: dict[int, str] = {
     sqlite3.SQLITE_FULL: f"Make room on the disk, then try again. {_SAFE}",
@@ -27,7 +27,6 @@ _HINTS: dict[int, str] = {
     sqlite3.SQLITE_PERM: _ACCESS,
     sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
 }
-_DAMAGED = "workbench doctor says what is lost. {} (or write out what can be read: workbench rescue)"
 _CAUSES: dict[int, Cause] = {
     sqlite3.SQLITE_FULL: "space",
     sqlite3.SQLITE_IOERR: "disk",
@@ -56,7 +55,7 @@ def explained(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
     except UnicodeDecodeError as error:
         # SQLite quotes what it can't read of a schema.
-        raise StoreError(f"{path}: the file is damaged.", _DAMAGED.format(go_back(path))) from error
+        raise StoreError(f"{path}: the file is damaged.", _damaged(path)) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -66,7 +65,11 @@ def roll_back(connection: sqlite3.Connection) -> None:
 
 
 def go_back(path: Path) -> str:
-    return f"Go back to a backup: workbench restore {shlex.quote(str(path))} BACKUP"
+    return f"Go back to a backup: {Command(f'restore {shlex.quote(str(path))} BACKUP')}"
+
+
+def _damaged(path: Path) -> str:
+    return f"The doctor says what is lost. {go_back(path)} (or write out what can be read: {Command('rescue DB OUT')})"
 
 
 def _cause(error: sqlite3.Error, path: Path) -> Cause:
@@ -89,7 +92,7 @@ def _hint(error: sqlite3.Error, path: Path) -> str:
     if _lacks_files(error, path):
         return f"The disk has no room for another file: remove some, then try again. {_SAFE}"
     if code == sqlite3.SQLITE_CORRUPT:
-        return _DAMAGED.format(go_back(path))
+        return _damaged(path)
     if code == sqlite3.SQLITE_FULL and (temporary := _full_elsewhere(path)):
         return f"Make room in {temporary}, or set SQLITE_TMPDIR to another folder, then try again. {_SAFE}"
     return _HINTS.get(code, "")

@@ -17,7 +17,7 @@ from typing import Any
 from workbench.core.database import migrations
 from workbench.core.database.failures import explained
 from workbench.core.database.place import LOGS
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.files import require_plain, temporary_folder
 from workbench.core.inputs import require_input
 
@@ -47,7 +47,7 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
         migrations.require_ours(connection, path, version)
         if current and version < migrations.latest_version():
             raise StoreError(
-                f"{path} was written by an older workbench.", f"Bring it up to date first: workbench status {path}"
+                f"{path} was written by an older workbench.", f"Bring it up to date first: {Command(f'status {path}')}"
             )
         connection.set_authorizer(_authorizer({*tables, "sqlite_master"}))
         yield connection

@@ -16,7 +16,7 @@ from workbench.core.database import migrations
 from workbench.core.database.connection import Database, opening, require_usable
 from workbench.core.database.failures import explained
 from workbench.core.database.place import LOGS, Place, users
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.files import temporary_folder
 
 _CACHE_KIB = 64 * 1024
@@ -78,8 +78,7 @@ class LookedAt(Database):
         """
         raise StoreError(
             f"{self.path} can be read here, but not written: {self._why}.",
-            f"Nothing was changed. A copy can be written: workbench backup {shlex.quote(str(self.path))} COPY",
-            "access",
+            f"Nothing was changed. A copy can be written: {Command(f'backup {shlex.quote(str(self.path))} COPY')}",
         )
 
     def open(self) -> sqlite3.Connection:
@@ -132,8 +131,7 @@ def _require_current(connection: sqlite3.Connection, path: Path) -> None:
     if version != migrations.latest_version():
         raise StoreError(
             f"{path} is of version {version} of the tables, and can't be brought up to date where it can't be written.",
-            f"Make a copy and open that one: workbench backup {shlex.quote(str(path))} COPY",
-            "access",
+            f"Make a copy and open that one: {Command(f'backup {shlex.quote(str(path))} COPY')}",
         )
 
 

@@ -24,7 +24,7 @@ from workbench.core.database.failures import roll_back
 from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
 from workbench.core.database.schema_check import NAMES, quoted, shown
-from workbench.core.errors import SchemaError, StoreError
+from workbench.core.errors import Command, SchemaError, StoreError
 from workbench.core.files import part_folder, sweep
 
 Connection = sqlite3.Connection
@@ -228,7 +228,7 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
         more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise SchemaError(
             f"{path}: it was changed by another program: {'; '.join(wrong[:_SHOWN])}{more}.",
-            f"Nothing was read or written. To see each with its text: workbench doctor {shlex.quote(str(path))}",
+            f"Nothing was read or written. To see each with its text: {Command(f'doctor {shlex.quote(str(path))}')}",
         )
 
 
@@ -237,7 +237,7 @@ def _require_referenced(connection: Connection, path: Path, version: int) -> Non
         table, parent = found
         raise StoreError(
             f"{path}: a row of {table} refers to one of {parent} that is not there.",
-            f"Nothing was changed. What else is wrong: workbench doctor {shlex.quote(str(path))}",
+            f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
         )
 
 

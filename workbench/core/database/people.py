@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.core.database.connection import Database
 from workbench.core.database.values import now as now
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 from workbench.core.label import is_mixed, looks_like
 
 Connection = sqlite3.Connection
@@ -91,8 +91,8 @@ def find(database: Database, name: str) -> Annotator:
     name = tidy(name)
     if name not in people:
         known = ", ".join(sorted(people)) or "nobody yet"
-        hint = f"Known: {known}. Add one: workbench annotators DB add NAME"
-        raise UsageError(f"There is no annotator {name!r}.", hint)
+        hint = f"Known: {known}. Add one"
+        raise UsageError(f"There is no annotator {name!r}.", hint, Command("annotators DB add NAME"))
     return people[name]
 
 
@@ -134,7 +134,7 @@ def remove(connection: sqlite3.Connection, annotator: int) -> None:
     ).fetchone():
         raise UsageError(
             "Only who has said nothing, and has no bundle, can be removed.",
-            "Pause them: workbench annotators DB pause NAME",
+            f"Pause them: {Command('annotators DB pause NAME')}",
         )
     connection.execute("DELETE FROM assignments WHERE purpose <> 'quota' AND slot = ?", (annotator,))
     connection.execute(

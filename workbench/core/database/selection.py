@@ -10,7 +10,7 @@ from typing import Final
 
 from workbench.core.database import sets
 from workbench.core.database.events import FLAG_STANDS
-from workbench.core.errors import UsageError, did_you_mean, nearest
+from workbench.core.errors import Command, UsageError, did_you_mean, nearest, opt
 from workbench.core.label import FLAG_STATES, Task
 from workbench.core.selection import COLUMN, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, Shard
 from workbench.core.sets import SetName
@@ -280,7 +280,7 @@ def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
     if _any(connection, selection):
         return
     if not selection.conditions:
-        raise UsageError("There are no items here.", "Import some: workbench import DB FILE")
+        raise UsageError("There are no items here.", "Import some", Command("import DB FILE"))
     alone = [(condition, _count(connection, Selection((condition,)))) for condition in selection.conditions]
     apart = [f"{condition}: {items:,}" for condition, items in alone]
     raise UsageError(
@@ -383,10 +383,10 @@ def _only_verifier(connection: sqlite3.Connection) -> str:
     if len(complete) == 1:
         return str(complete[0])
     if not complete:
-        raise UsageError("No verifier has a complete run here: there are no verdicts.", "Run one: workbench verify DB")
+        raise UsageError("No verifier has a complete run here: there are no verdicts.", "Run one", Command("verify DB"))
     raise UsageError(
         f"Verdicts of {len(complete)} verifiers are here: {', '.join(complete)}.",
-        "Say whose: --where verdict:NAME=…; export also takes --verifier NAME, once for each that must agree.",
+        f"Say whose: {opt.where:verdict:NAME=…}; export also takes {opt.verifier:NAME}, once for each that must agree.",
     )
 
 

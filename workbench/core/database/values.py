@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
         return decoder.decode(document)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise StoreError(
-            f"{what} in the database can't be read: {error}.", "Go back to a backup: workbench restore DB BACKUP"
+            f"{what} in the database can't be read: {error}.", f"Go back to a backup: {Command('restore DB BACKUP')}"
         ) from error
 
 

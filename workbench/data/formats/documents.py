@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from workbench.core.errors import FormatError
+from workbench.core.errors import FormatError, opt
 from workbench.core.inputs import require_input
 from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.fields import KNOWN, fold
@@ -116,7 +116,7 @@ def without_nan(document: bytes) -> bytes:
 def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
     if line.fault == "too_long":
         error = RefusedError(
-            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise --max-line to take it."
+            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise max-line to take it."
         )
     else:
         error = RefusedError(
@@ -174,7 +174,7 @@ def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.R
         ) from None
     raise FormatError(
         f"{path}: the object has no {' or '.join(names)}; its keys: {', '.join(keys)}.",
-        "For one object a line say --format jsonl.",
+        f"For one object a line say {opt.format:jsonl}.",
     )
 
 

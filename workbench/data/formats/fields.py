@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import TypeColumn
 from workbench.core.taxonomy import TypeCode, parse_type
 
@@ -95,12 +95,12 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
         name, equals, column = text.partition("=")
         field = _ALSO_CALLED.get(name.strip(), name.strip())
         if not equals:
-            raise UsageError(f"--map {text!r} is no pair.", "Write --map FIELD=COLUMN: our field, their column.")
+            raise UsageError(f"{text!r} is no pair.", f"Write {opt.map:FIELD=COLUMN}: our field, their column.")
         if field not in FIELDS | QUESTION_FIELDS:
             known = ", ".join(FIELDS | QUESTION_FIELDS)
-            raise UsageError(f"--map names an unknown field {name!r}.", f"Our fields: {known}.")
+            raise UsageError(f"{opt.map} names an unknown field {name!r}.", f"Our fields: {known}.")
         if column and column in columns.values():
-            raise UsageError(f"--map takes the column {column!r} twice.", "Give each field its own column.")
+            raise UsageError(f"{opt.map} takes the column {column!r} twice.", "Give each field a column of its own.")
         columns[field] = column
     return columns
 
@@ -151,8 +151,8 @@ def resolve_columns(
     """
     for field, column in explicit.items():
         if column and field not in fields:
-            raise UsageError(f"{place}: --map {field}: such a file has no {field}.", f"It has: {', '.join(fields)}.")
-    require_columns(found, {f"--map {field}": column for field, column in explicit.items() if column}, place)
+            raise UsageError(f"{place}: {opt.map}: such a file has no {field}.", f"It has: {', '.join(fields)}.")
+    require_columns(found, {f"{opt.map:{field}}": column for field, column in explicit.items() if column}, place)
     taken = set(explicit.values())
     columns = dict(explicit)
     by_name = {fold(column): column for column in reversed(found) if column not in taken}
@@ -189,11 +189,11 @@ def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) 
 
 def _require(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:
     if not found and not columns:
-        raise FormatError(f"{place}: there is no row with columns in it.", "Is it the right file, and --format?")
+        raise FormatError(f"{place}: there is no row with columns in it.", f"Is it the right file, and {opt.format}?")
     missing = [field for field in required if field not in columns]
     if missing:
         like = told_by_words([column for column in found if column not in columns.values()], columns)
-        maps = " ".join(f"--map {shlex.quote(f'{field}={like.get(field, _COLUMN)}')}" for field in missing)
+        maps = " ".join(f"{opt.map:{shlex.quote(field + '=' + like.get(field, _COLUMN))}}" for field in missing)
         meant = f"Did you mean {maps}?" if like.keys() & {*missing} else f"Name it: {maps}"
         raise FormatError(f"{place}: no column holds the {missing[0]}.", f"{columns_there(found)} {meant}")
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from workbench.core.errors import opt
 from workbench.core.taxonomy import type_values
 from workbench.data.formats.fields import FIELDS, GRADES, fold, told_by_words
 from workbench.data.formats.places import ColumnPath, value_at
@@ -69,13 +70,13 @@ class FirstLook(Struct, frozen=True, kw_only=True):
 
     def words_for(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> str:
         guesses = self.guesses(columns, graders)
-        words = [f"--map {shlex.quote(f'{field}={column}')}" for field, column in guesses.items()]
+        words = [f"{opt.map:{shlex.quote(f'{field}={column}')}}" for field, column in guesses.items()]
         others = [one for one in self.verdicts if "gold" not in columns or fold(one) in GRADES]
         taken = {*guesses.values(), *columns.values(), *graders}
         free = [one for one in others if one not in taken]
-        words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in free[:_OFFERED]]
+        words += [f"{opt.verdict:{shlex.quote(f'{self.verdicts[one]}={one}')}}" for one in free[:_OFFERED]]
         if free and "gold" not in (*guesses, *columns):
-            words.append(f"(or --map {shlex.quote(f'gold={free[0]}')} if people gave these verdicts)")
+            words.append(f"(or {opt.map:{shlex.quote(f'gold={free[0]}')}} if people gave these verdicts)")
         return " ".join(words)
 
 

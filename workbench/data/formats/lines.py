@@ -139,7 +139,7 @@ def explain_cells(
     for field, column in columns.items():
         token = cells.get(column)
         if field in REQUIRED and (token is None or bytes(token) == b"null"):
-            message = f"{column} is missing. Add it, or name its column with --map {field}=COLUMN."
+            message = f"{column} is missing. Add it, or map another column to it: {field}=COLUMN."
             return RefusedError("missing_field", column, message)
         if token is None:
             continue

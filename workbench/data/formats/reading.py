@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.code import CodeRecord, Record, SolutionRecord
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import Command, FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, QuestionRecord, Refusal
 from workbench.data.formats import label_studio, peers
 from workbench.data.formats.code import kinds
@@ -151,34 +151,35 @@ def plan_file(
     own = format if format in _OWN_FIELDS else logs.of_document(path) if guess else None
     if own is not None:
         if columns or graders:
-            flag = "--map" if columns else "--verdict"
-            raise UsageError(f"{flag} doesn't go with --format {format}.", "Its fields have fixed names.")
+            named = opt.map if columns else opt.verdict
+            raise UsageError(f"{named} doesn't go with {opt.format:{format}}.", "Its fields have names of their own.")
         return _own_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
-        raise FormatError(f"{path}: it is a zip file.", "An archive: workbench restore NEW.db FILE. Unpack any other.")
+        raise FormatError(f"{path}: it is a zip file.", "Unpack it; an archive", Command("restore NEW.db FILE"))
     keys, sample = _first_rows(path, container, max_line)
     own = (kinds.kind_of(keys) or logs.of_rows(sample)) if guess else None
     if own is not None:
         return _own_plan(path, own, container, max_line, usual)
     explicit = dict(columns or {})
-    places = places_in({**explicit, **{f"--verdict {name}": column for name, column in graders.items()}}, keys, sample)
+    asked = {f"{opt.verdict:{name}}": column for name, column in graders.items()}
+    places = places_in({**explicit, **asked}, keys, sample)
     there = [*keys, *places]
     questions = format == QUESTIONS or (format == AUTO and holds_questions(keys, explicit))
     released = not questions and container in ("jsonl", "verifybench") and (is_released(keys) or not sample)
     found, swapped = _columns(path, there, sample, explicit, released=released, questions=questions)
-    require_columns(there, {f"--verdict {name}": column for name, column in graders.items()}, str(path))
+    require_columns(there, asked, str(path))
     gold = found.get("gold", "")
     of_scale = not released and is_scale(sample, places.get(gold) or ColumnPath(gold), MISTAKES)
     if gold in graders.values() or of_scale:
         if explicit.get("gold"):
             why = "has other grades than right and wrong" if of_scale else "is both gold and a verifier's"
-            raise UsageError(f"{path}: the column {gold!r} {why}.", "Leave out --map gold, or name another column.")
+            raise UsageError(f"{path}: the column {gold!r} {why}.", f"Leave out {opt.map:gold}, or name another.")
         found.pop("gold", None)
     if questions and graders:
-        raise UsageError(f"{path} holds questions without completions: --verdict has nothing to judge there.")
+        raise UsageError(f"{path} holds questions without completions: {opt.verdict} has nothing to judge there.")
     found, places = chats_in(found, places, sample)
     if "licence" in usual and "source" not in usual and "source" not in found:
-        raise UsageError(f"{path}: --licence is a source's, and rows name none.", "Say --source domain/name too.")
+        raise UsageError(f"{path}: {opt.licence} is a source's, and rows name none.", f"Name it: {opt.source}")
     read = {*found.values(), *graders.values()} - (
         set() if released else _also_kept(sample, found, questions=questions)
     )
@@ -212,7 +213,7 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
     container = _detected(path)
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
     places = places_in(columns, keys, sample)
-    require_columns([*keys, *places], {f"--map {field}": column for field, column in columns.items()}, str(path))
+    require_columns([*keys, *places], {f"{opt.map:{field}}": column for field, column in columns.items()}, str(path))
     plan = FilePlan(
         path=path,
         format=container,
@@ -280,7 +281,7 @@ def _also_kept(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str],
 
 def _own_plan(path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]) -> FilePlan:
     if usual and format in CODE_FORMATS:
-        raise UsageError(f"{path} holds code: --source and --licence don't go with it.", "Its benchmark is its source.")
+        raise UsageError(f"{path} holds code: its benchmark is its source.", f"Leave {opt.source}, {opt.licence} out.")
     return FilePlan(
         path=path,
         format=format,

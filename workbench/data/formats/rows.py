@@ -123,7 +123,7 @@ class Builder(ABC, Generic[R]):
             return refusal(line, raw, error)
         except TypeMismatch as error:
             field = self._columns.get(error.field, error.field)
-            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or use --map."))
+            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or its mapping."))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return refusal(line, raw, self._explain(document))
 

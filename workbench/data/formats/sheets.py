@@ -191,9 +191,7 @@ class VerdictSheet(Sheet):
         super().__init__(path, kind, (set(), {"verdict", "score"}), _is_verdict)
         columns = {verifier_name(column): column for column in self.columns}
         if len(columns) < len(self.columns):
-            raise FormatError(
-                f"{path}: two columns would be one verifier: {', '.join(columns)}.", "Rename one of them."
-            )
+            raise FormatError(f"{path}: two columns would be one verifier: {', '.join(columns)}.", "Rename one.")
         places = {name: ColumnPath(column) for name, column in columns.items()}
         scales = frozenset(name for name, place in places.items() if is_scale(self.sample, place))
         self._graders = GraderColumns(columns, places, scales)

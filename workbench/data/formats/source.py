@@ -115,9 +115,7 @@ def detect_format(path: Path) -> FileFormat:
     if head.startswith(ZIP) and (by_name == "xlsx" or b"xl/workbook.xml" in head):
         return "xlsx"
     if b"\0" in head and not head.startswith(ZIP) and "\ufffd" in head[:-3].decode("utf-8", "replace"):
-        raise FormatError(
-            f"{path}: it is no text.", "Name a file of rows: CSV, TSV, JSON, JSON Lines, Parquet or XLSX."
-        )
+        raise FormatError(f"{path}: it is no text.", "Name a file: CSV, TSV, JSON, JSON Lines, Parquet or XLSX.")
     text = head.lstrip()
     # Some tools call one list, laid out over many lines, JSON Lines.
     if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):

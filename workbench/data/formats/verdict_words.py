@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.options import pair
 from workbench.core.run import VerdictColumn
@@ -53,9 +53,9 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
         except UsageError:
             name = column = ""
         if not name or not column:
-            raise UsageError(f"--verdict {text!r} is no pair.", "Write --verdict NAME=COLUMN.")
+            raise UsageError(f"{opt.verdict}: {text!r} is no pair.", f"Write {opt.verdict:NAME=COLUMN}.")
         if name in columns:
-            raise UsageError(f"--verdict names {name!r} twice.", "Give each column its own verifier.")
+            raise UsageError(f"{opt.verdict} names {name!r} twice.", "Give each column a verifier of its own.")
         columns[name] = column
     return columns
 

@@ -14,7 +14,7 @@ from typing import IO, Any, Literal
 
 import msgspec
 
-from workbench.core.errors import FormatError
+from workbench.core.errors import FormatError, opt
 from workbench.core.files import whole_file
 from workbench.core.item import StoredItem
 from workbench.data.formats.documents import MISSING_PARQUET
@@ -55,7 +55,7 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
         FormatError: It exists and ``force`` is not set, or can't be written.
     """
     if path.exists() and not force:
-        raise FormatError(f"{path} exists.", "Use --force to replace it.")
+        raise FormatError(f"{path} exists.", f"Use {opt.force} to replace it.")
     try:
         with whole_file(path, private=False, replace=force) as file:
             if path.suffix == ".gz":

@@ -23,7 +23,7 @@ from workbench.core.database.selection import (
     require_column,
 )
 from workbench.core.database.values import vector
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
 from workbench.core.progress import heed
 from workbench.core.selection import COLUMN
@@ -218,7 +218,7 @@ def kept_values(connection: Connection, field: str, items: npt.NDArray[np.intege
         if len(places) > _MOST_VALUES:
             raise UsageError(
                 f"{field} has more than {_MOST_VALUES:,} values: metrics can't be broken down by it.",
-                "It can be asked for: --where column:NAME=VALUE",
+                f"It can be asked for: {opt.where:column:NAME=VALUE}",
             )
         here = np.isin(ids, items)
         found[np.searchsorted(items, np.asarray(ids)[here])] = np.asarray(codes)[here]

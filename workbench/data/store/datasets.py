@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final, NamedTuple
 
 from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, opt
 
 TAKEN_OUT: Final = "dataset"
 """Why a question is out whose data set was taken out; people's other reasons are `EXCLUSION_REASONS`."""
@@ -42,7 +42,7 @@ def require_name(name: str) -> None:
     if not name.strip() or len(name) > _LONGEST or not name.isprintable():
         raise UsageError(
             f"{name[:_LONGEST]!r} is no name for a data set.",
-            f"Use 1 to {_LONGEST} printable characters (import: --dataset NAME).",
+            f"Use 1 to {_LONGEST} printable characters (import: {opt.dataset:NAME}).",
         )
 
 

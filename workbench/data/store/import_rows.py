@@ -110,7 +110,7 @@ def _refused(item: ItemRecord, code: str) -> Refusal:
         code=code,
         field="question_id",
         message=f"Question {item.question_key[:80]!r} {where} other content. "
-        "Give the row an id of its own, or import the file as another --dataset.",
+        "Give the row an id of its own, or import the file as another data set.",
         raw=item.raw[:KEPT_RAW],
     )
 

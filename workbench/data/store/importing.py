@@ -56,9 +56,7 @@ def discard_dead_imports(database: Database) -> int:
     running = [ImportProcess(*row) for row in rows]
     for left in running:
         if _alive(database, left):
-            raise StoreError(
-                f"{database.path}: another import is running (process {left.pid}).", "Wait until it has finished."
-            )
+            raise StoreError(f"{database.path}: another import is running (process {left.pid}).", "Wait for it.")
     for left in running:
         _discard(database, left)
     return len(running)
@@ -400,7 +398,7 @@ def _start(
     connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportKey, rows: ImportRows
 ) -> ImportProcess:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
-        raise StoreError("Another import is running.", "Wait until it has finished.")
+        raise StoreError("Another import is running.", "Wait for it.")
     process, started_at = working_on(database), now()
     first_ids = rows.first_ids
     cursor = connection.execute(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
 from workbench.core.project import Project, at_one_moment
@@ -98,9 +98,9 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
         UsageError: An order at another level, or one that names a category twice.
     """
     if order and level != "ordinal":
-        raise UsageError(f"--order is for --level ordinal, not {level}.")
+        raise UsageError(f"{opt.order} is for {opt.level:ordinal}, not {level}.")
     if len(set(order)) < len(order):
-        raise UsageError("--order names a category twice.")
+        raise UsageError(f"{opt.order} names a category twice.")
     gathered = _Gathered(_taker(level, order))
     with open_once(path) as stream:
         for row in documents(stream, "jsonl", path or Path("-"), max_line):
@@ -166,7 +166,7 @@ def _taker(level: Level, order: Sequence[str]) -> Callable[[Given], str | float]
     def ordered(value: Given) -> str:
         word = _spelled(value)
         if word not in known:
-            raise RefusedError("wrong_type", "value", f"value is {word[:100]!r}, which --order doesn't name.")
+            raise RefusedError("wrong_type", "value", f"value is {word[:100]!r}, which {opt.order} doesn't name.")
         return word
 
     return ordered
@@ -184,7 +184,7 @@ def _spelled(value: Given) -> str:
 def _number(value: Given) -> float:
     if isinstance(value, bool | str):
         kind = "text" if isinstance(value, str) else "true or false"
-        hint = "Write a number, or name the categories of --level ordinal with --order."
+        hint = f"Write a number, or name the categories of {opt.level:ordinal} with {opt.order}."
         raise RefusedError("wrong_type", "value", f"value is {kind}. {hint}")
     try:
         number = float(value)
@@ -277,7 +277,7 @@ def agreement(
     if by is not None and by not in GROUPS:
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
-        raise UsageError("Only answer types have a coarse form.", "Say --task type.")
+        raise UsageError("Only answer types have a coarse form.", f"Say {opt.task:type}.")
     found = counted(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
     rated = Rated(
         ratings=found.ratings,
@@ -378,7 +378,7 @@ def agreement_of_file(
     if level == "ratio" and len(columns.values) > MOST_RATIOS:
         raise UsageError(
             f"The ratio level takes {MOST_RATIOS:,} distinct values at most; there are {len(columns.values):,}.",
-            "Round them, or take --level interval.",
+            f"Round them, or take {opt.level:interval}.",
         )
     rated = _rated(columns, level)
     closed = figures(rated)

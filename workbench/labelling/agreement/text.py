@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 from typing import Final
 
+from workbench.core.errors import Command, opt
 from workbench.core.selection import NAMELESS
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.figures import NONE, counted, number, percent
@@ -46,7 +47,7 @@ def agreement_text(report: AgreementReport) -> str:
     why = why_nothing(report) if report.unblinded else ""
     blocks = [
         head(report),
-        f"{why} Blind labels count: workbench open DB --as NAME" if why else "",
+        f"{why} Blind labels count: {Command('open DB', as_='NAME')}" if why else "",
         "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
         _said(report),
         fill(why_low(report), _WIDTH),
@@ -240,7 +241,7 @@ def _kappa(kappa: float | None) -> str:
 
 
 def _more(rows: Sequence[object]) -> str:
-    return f"\n… and {len(rows) - SHOWN:,} more; --json has them all" if len(rows) > SHOWN else ""
+    return f"\n… and {len(rows) - SHOWN:,} more; {opt.json} has them all" if len(rows) > SHOWN else ""
 
 
 def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:

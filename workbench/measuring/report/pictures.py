@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, get_args
 
-from workbench.core.errors import FormatError
+from workbench.core.errors import FormatError, opt
 from workbench.core.selection import group_name
 from workbench.data.formats.writing import new_file
 from workbench.measuring.curves import cost_plot
@@ -99,7 +99,7 @@ def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force:
     found: Mapping[str, Picture] = dict(drawn)
     paths = {(name, format): folder / f"{name}.{format}" for name in found for format in FORMATS}
     if not force and (there := next((path for path in paths.values() if path.exists()), None)):
-        raise FormatError(f"{there} exists.", "Use --force to replace it.")
+        raise FormatError(f"{there} exists.", f"Use {opt.force} to replace it.")
     made = [
         (paths[name, format], content)
         for name, one in found.items()

@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 
 from workbench.core.database import events, people, states
 from workbench.core.database.events import Connection
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
 from workbench.core.project import Parts, Project, some_at_a_time
@@ -133,7 +133,7 @@ def mark_errors(
     if category not in ERROR_CATEGORIES:
         raise UsageError(f"{category!r} is no kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
     if category == "other" and not note.strip():
-        raise UsageError("Another kind of error needs a note that says which.", "Write: --note TEXT")
+        raise UsageError("Another kind of error needs a note that says which.", f"Write: {opt.note:TEXT}")
     moment = people.now()
     with project.database.write("full"):
         marked = []
@@ -146,7 +146,7 @@ def mark_errors(
 def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue | None) -> Review:
     said = reviews.verdict_of(desk.connection, run, desk.completion)
     if said is None:
-        raise UndecidableError(f"Run {run} has no verdict on this item.", "See: workbench runs DB")
+        raise UndecidableError(f"Run {run} has no verdict on this item.", "See", Command("runs DB"))
     verifier, verdict = said
     if verdict == desk.gold:
         raise UndecidableError(
@@ -174,7 +174,7 @@ def take_back(project: Project, uuid: str, *, by: str) -> Review:
     """
     found = reviews.by_uuid(project.database.reader(), uuid)
     if found is None or found.kind == "retraction":
-        raise UsageError(f"There is no decision {uuid!r}.", "See: workbench review DB list")
+        raise UsageError(f"There is no decision {uuid!r}.", "See", Command("review DB list"))
     with _at_desk(project, found.completion, by, "") as desk:
         earlier = reviews.retraction_of(desk.connection, found)
         return earlier or desk.append(desk.review("retraction", supersedes=uuid))
@@ -238,9 +238,7 @@ def _at_desk(
     with project.database.write("full") as connection:
         gold = reviews.gold_of(connection, [completion]).get(completion)
         if gold is None:
-            raise UndecidableError(
-                f"There is no item with row id {completion}.", "It may have been removed; look again."
-            )
+            raise UndecidableError(f"There is no item with row id {completion}.", "It may be gone; look again.")
         person = people.add(connection, by, people.COORDINATOR)
         question, _ = states.question_of(connection, completion)
         looked: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
@@ -267,14 +265,14 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     if len(team) < _PEOPLE:
         raise UsageError(
             f"{_PEOPLE} people must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
-            "Add people: workbench annotators DB add NAME…",
+            f"Add people: {Command('annotators DB add NAME…')}",
         )
     place = label_lines.place(desk.connection, "correctness", desk.completion)
     conditions = tuple(Condition(field, "=", value) for field, value in place._asdict().items())
     crew = Team(annotators=team, adjudicator=None, caps={})
     opened = open_batch(desk.connection, crew, per_item=_PEOPLE, selection=Selection(conditions))
     if not opened.assigned:
-        raise UndecidableError("This item is a check: it has no label to be given anew.", "See: workbench checks DB")
+        raise UndecidableError("This item is a check: it has no label to be given anew.", "See", Command("checks DB"))
 
 
 # -- What has been decided of disagreements: the reviews of an item, and verifiers' errors counted by kind.
@@ -459,9 +457,9 @@ def named(
         elif not found:
             yield key, "There is no completion of this id here."
         elif found[0][2] != found[1][2]:
-            yield key, "Several data sets have a completion of this id: add --dataset NAME."
+            yield key, f"Several data sets have a completion of this id: add {opt.dataset:NAME}."
         else:
-            yield key, "Several questions have a completion of this id: add --question ID."
+            yield key, f"Several questions have a completion of this id: add {opt.question:ID}."
 
 
 # -- Marked errors as a table: a line for each verifier, and one for each group of items it has errors on.

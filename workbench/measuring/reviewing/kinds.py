@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from workbench.core.database import people
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import Task
 from workbench.core.text.figures import counted, listed
 from workbench.core.verdict import OutcomeCode
@@ -68,7 +68,7 @@ def exact_label(asked: QueueQuery) -> QueueContents:
     known = [judge for judge in asked.judges if set(_TEXTS) & set(asked.columns.reasons(judge.run).names)]
     if not known:
         raise UsageError(
-            "None of these verifiers compares final answers as texts.", "Run one that does: workbench verify DB rules"
+            "None of these verifiers compares final answers as texts.", "Run one that does", Command("verify DB rules")
         )
     sure: dict[int, _Sure] = {}
     for judge in known:
@@ -420,7 +420,7 @@ def _require(asked: QueueQuery, least: int) -> None:
     if len(asked.judges) < least:
         raise UsageError(
             f"{len(asked.judges)} verifier can't disagree with another.",
-            "Run one more, or name more: --verifier A --verifier B",
+            f"Run one more, or name more: {opt.verifier:A} {opt.verifier:B}",
         )
 
 

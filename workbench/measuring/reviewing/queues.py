@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError, opt
 from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Selection
@@ -222,7 +222,7 @@ def queue(
     if name not in _FINDERS:
         raise UsageError(f"There is no queue {name!r}.", f"Queues: {', '.join(QUEUES)}.")
     if k is not None and name != "split":
-        raise UsageError("k is the minority's size in the queue split.", "Write: --queue split --k 2")
+        raise UsageError("k is the minority's size in the queue split.", f"Write: {opt.queue:split} {opt.k:2}")
     everything = columns(project)
     kept = everything.chosen(selection or Selection())
     if hide_reviewed:
@@ -247,7 +247,7 @@ def _judges(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[Ve
     if not verifiers:
         judges = tuple(judge for judge in judges if judge.name != BASELINE)
     if not judges and name != "annotators":
-        raise UsageError("No verifier has a complete run yet.", "Start one: workbench verify DB rules")
+        raise UsageError("No verifier has a complete run yet.", "Start one", Command("verify DB rules"))
     return judges
 
 

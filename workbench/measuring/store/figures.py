@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
 from workbench.core.database.values import integers
-from workbench.core.errors import UsageError
+from workbench.core.errors import Command, UsageError
 
 
 def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
@@ -49,7 +49,7 @@ def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
         "SELECT v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE r.id = ?", (run,)
     ).fetchone()
     if row is None:
-        raise UsageError(f"There is no run {run}.", "List them: workbench runs DB")
+        raise UsageError(f"There is no run {run}.", "List them", Command("runs DB"))
     return str(row[0])
 
 

@@ -55,7 +55,7 @@ class Pairwise(OneServer):
     The verdict is always an abstention. Its score is the item's share of wins, with ties as halves.
     """
 
-    description: ClassVar[str] = "Which of two completions is better, asked in both orders: workbench pairwise"
+    description: ClassVar[str] = "Which of two completions is better, asked in both orders"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
         "opponents": "completions of the question that each is compared with, as many before as behind it (default 2)",

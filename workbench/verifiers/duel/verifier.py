@@ -82,7 +82,7 @@ class JudgeDuel(OneServer):
     ``b`` or ``tie``.
     """
 
-    description: ClassVar[str] = "Which of two judges reasoned better, asked blind and in both orders: workbench duel"
+    description: ClassVar[str] = "Which of two judges reasoned better, asked blind and in both orders"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
         "a": "the first judge's run, by its number",

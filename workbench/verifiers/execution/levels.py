@@ -30,7 +30,7 @@ from workbench.config import trust
 from workbench.config.file import write_whole
 from workbench.config.trust import UNSAFE, UnsafeError
 from workbench.core.code import Level
-from workbench.core.errors import RunError, UsageError, VerifierError
+from workbench.core.errors import Command, RunError, UsageError, VerifierError, opt
 from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
@@ -120,8 +120,8 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
         raise VerifierError(
             "Solutions can't be run here: nothing on this machine keeps a program in.",
             "On Linux 5.13 or later with Landlock that works as it is, better with bubblewrap installed; "
-            "`workbench doctor DB` says what is missing. To run them all the same, with limits alone: "
-            "--allow-unsafe-execution.",
+            f"{Command('doctor DB')} says what is missing. To run them all the same, with limits alone: "
+            f"{opt.allow_unsafe_execution}.",
         )
     return level
 
@@ -247,7 +247,7 @@ def _require_held_scratch() -> None:
     if not _withstands(partial(check_scratch, first_use=True)):
         raise RunError(
             "A scratch folder doesn't hold on this machine.",
-            "Leave -o scratch out; workbench doctor DB tells what came through, or what is missing.",
+            f"Leave {opt.option:scratch} out; {Command('doctor DB')} tells what came through, or what is missing.",
         )
     _remember(place, "L3")
 
@@ -258,7 +258,7 @@ def _held(level: Level) -> Level:
     if level > best or not all(attack.held for attack in check_level(level, first_use=True)):
         raise RunError(
             f"Isolation {level} doesn't hold on this machine; {best} does.",
-            "Leave -o isolation out for the best there is; workbench doctor DB tells more.",
+            f"Leave {opt.option:isolation} out for the best there is; {Command('doctor DB')} tells more.",
         )
     return level
 

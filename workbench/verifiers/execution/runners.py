@@ -21,7 +21,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.core.code import CodeTest, Level
-from workbench.core.errors import VerifierError
+from workbench.core.errors import Command, VerifierError, opt
 from workbench.verifiers.execution.inside.launch import FOLDER
 
 GROUP: Final = "workbench.runners"
@@ -152,11 +152,11 @@ def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRu
     if level != "L3":
         raise VerifierError(
             f"Programs in {language} are run at isolation L3 only, not at {level}: they have to execute a file.",
-            "Install bubblewrap; `workbench doctor DB` says whether L3 holds here.",
+            f"Install bubblewrap; {Command('doctor DB')} says whether L3 holds here.",
         )
     if scratch:
         raise VerifierError(
-            f"Programs in {language} have no scratch folder.", "Leave -o scratch out, or run them apart."
+            f"Programs in {language} have no scratch folder.", f"Leave {opt.option:scratch} out, or run them apart."
         )
     for words in (runner.compile, runner.run):
         runner.command(words)

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.core.code import Level
-from workbench.core.errors import VerifierError
+from workbench.core.errors import Command, VerifierError, opt
 
 
 class PoolSettings(Struct, frozen=True, kw_only=True):
@@ -51,5 +51,5 @@ def require_scratch(level: Level) -> None:
     if level != "L3":
         raise VerifierError(
             f"A scratch folder is there at isolation L3 only, not at {level}.",
-            "Install bubblewrap, or leave -o scratch out; `workbench doctor DB` says what holds here.",
+            f"Install bubblewrap, or leave {opt.option:scratch} out; {Command('doctor DB')} says what holds here.",
         )

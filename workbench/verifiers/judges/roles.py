@@ -140,9 +140,7 @@ def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hid
         is_printed = is_printed or path.suffix == PRINTED
     if not calls:
         listed = ", ".join(sorted(wanted))
-        raise UsageError(
-            f"{folder}: it has no file of a role that is asked here.", f"Such as {listed} with .txt or .toml."
-        )
+        raise UsageError(f"{folder}: it has no file of a role asked here.", f"Such as {listed} with .txt or .toml.")
     return RolePrompts(calls, digests, is_printed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from workbench.core.errors import VerifierError
+from workbench.core.errors import VerifierError, opt
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.judging import Allowance
@@ -111,7 +111,7 @@ class RewardLocal:
         except (RuntimeError, AssertionError) as error:
             why = str(error).partition("\n")[0]
             raise VerifierError(
-                f"There is no device {self._device!r} for the model: {why}", "See -o device=…"
+                f"There is no device {self._device!r} for the model: {why}", f"See {opt.option:device=…}"
             ) from error
         self._model.eval()
 

@@ -191,7 +191,7 @@ def test_a_table_s_name_is_read_for_formats_that_the_table_has(call: Call, datab
     for table in ("labels", "verdicts"):
         with pytest.raises(UsageError) as caught:
             format_of(Path("x.json"), table)
-        assert caught.value.hint == "Name one with --format: jsonl, csv, parquet."
+        assert caught.value.hint == "Use --format: jsonl, csv, parquet."
     assert call("verify", database, "rules")[0] == 0
     assert call("export", database, str(tmp_path / "v.csv"), "--table", "verdicts")[0] == 0
     assert call("export", database, str(tmp_path / "v.jsonl"), "--table", "verdicts")[0] == 0

@@ -112,7 +112,7 @@ def test_what_stands_in_for_a_ground_truth_is_said_and_counted(tmp_path: Path) -
         for sentence in (
             STOOD_IN,
             "Left out: 1 problem with neither a known ground truth nor a perfect solution.",
-            "code select DB --write FILE runs their reference solutions",
+            "workbench code select DB --write FILE runs their reference solutions",
             "Left out: 1 problem without a solution that has a true score.",
             "Fewer than 3 solutions are selected in 1 problem of 2.",
         ):

@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("Name of the evolution; its suites are named after it.", metavar="NAME")]
     model: Annotated[
-        str | None, option("Writer of tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+        str | None, option("Writer of tests: [models.NAME] of workbench.toml, or one at a base_url", metavar="NAME")
     ] = None
     settings: ModelSettings = NONE_GIVEN
     rounds: Annotated[int, option(ge=1, le=20)] = 3
     seed: Annotated[int, option("Seed of all draws.")] = 0
     problems: Annotated[Whole | None, option("Only the first N problems that can evolve.")] = None
-    only: Annotated[Path | None, option("Only problems of this file, such as duplicates --output.", metavar="FILE")] = (
+    only: Annotated[Path | None, option("Only problems of this file, such as duplicates writes.", metavar="FILE")] = (
         None
     )
     shard: InShard = None
@@ -164,7 +164,7 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
     model: Annotated[
-        str | None, option("A model of embeddings on a server: [models.NAME], or see -o base_url=…", metavar="NAME")
+        str | None, option("A model of embeddings on a server: [models.NAME], or one at a base_url", metavar="NAME")
     ] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
@@ -175,7 +175,10 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     kept: Annotated[
         Path | None,
         option(
-            "Write the kept problems, for workbench code evolve --only.", "--output", metavar="FILE", output="stream"
+            "Write the kept problems, for code evolve.",
+            "--output",
+            metavar="FILE",
+            output="stream",
         ),
     ] = None
     trust: Trust = False
@@ -232,7 +235,9 @@ _WHY = {
 
 class CodeRefineOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("Name of the calls' run.", metavar="NAME")] = "refined"
-    model: Annotated[str, option("Model that writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
+    model: Annotated[
+        str, option("Model that writes: [models.NAME] of workbench.toml, or one at a base_url.", metavar="NAME")
+    ]
     settings: ModelSettings = NONE_GIVEN
     functions: Annotated[
         bool, option("Include problems that already ask for a function; by default only those of standard input.")

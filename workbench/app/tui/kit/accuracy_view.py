@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.wording import sentence
 from workbench.core import reasons, selection
 from workbench.core.taxonomy import TYPES, UNTYPED, type_name
 from workbench.core.text.figures import (
@@ -211,7 +210,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
 
 def notes(report: AccuracyReport) -> str:
     """Return caveats to know before quoting the metrics, and their method."""
-    found = [f"• {sentence(note)}" for note in report.notes]
+    found = [f"• {note}" for note in report.notes]
     if report.tests is not None:
         found.append(f"• q ({STAR} below .05): {tests_in_words(report.tests)}.")
     found += [

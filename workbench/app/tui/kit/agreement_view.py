@@ -37,13 +37,12 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 _MAX_VALUES = 5
 
 _FIRST: Final = (
-    "Assign, among the commands (^p), has two people or more label the same items; each does in Annotate, blind. "
+    "Assign, among the commands, has two people or more label the same items; each does in Annotate, blind. "
     "How far they agree stands here then."
 )
 """Advice if there is no label."""
-_OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file; t goes on."
+_OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file."
 """The same of answer types."""
-_BLIND: Final = "Blind labels count: people open the project under their own name, or in a browser."
 
 
 def conclusion(report: AgreementReport) -> str:
@@ -53,7 +52,7 @@ def conclusion(report: AgreementReport) -> str:
     if said:
         return said
     if report.unblinded:
-        return f"{why} {_BLIND}"
+        return f"{why} Blind labels count: people open the project under their own name, or in a browser."
     if report.labels:
         return why
     return f"{why} {_OF_TYPES if report.task == 'type' else _FIRST}"

@@ -14,7 +14,6 @@ from textual.timer import Timer
 
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
-from workbench.app.tui.wording import without_command
 from workbench.core.errors import UsageError
 
 PAUSE_S = 0.3
@@ -74,7 +73,7 @@ class FilterLine(ModalScreen[None]):
         try:
             self._narrow(event.text.strip())
         except UsageError as error:
-            self.query_one(PromptBar).complain(printable(without_command(error)))
+            self.query_one(PromptBar).complain(printable(str(error)))
         else:
             self.dismiss()
 

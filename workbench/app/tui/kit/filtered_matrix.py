@@ -9,7 +9,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.strip import Strip
 
-from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.conditions import (
@@ -107,7 +107,7 @@ class FilteredMatrix(Matrix, ActingWidget):
             return super().render_line(y)
         if y:
             return super().render_line(y - 1)
-        remark = f"{len(self.rows)} of {len(self._every)}  F takes the last away"
+        remark = f"{len(self.rows)} of {len(self._every)}  {key_of('matrix.unfilter')} takes the last away"
         return chips_line(
             self.conditions, remark, self.scrollable_size.width, self._style("glyph"), self._style("header")
         )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.wording import plain
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.run import RefusedLine
 from workbench.core.text.figures import counted
@@ -77,7 +76,7 @@ def _rest(found: ImportReport) -> Iterator[Content]:
     where = "line" if found.format in _OF_LINES else "row"
     for row in refused[:_MAX_REJECTED]:
         at = f"{where} {row.line}, {row.field or 'whole'}"
-        yield Content.styled(printable(f"! {at}: {plain(row.message)}"), "$text-warning")
+        yield Content.styled(printable(f"! {at}: {row.message}"), "$text-warning")
     if len(refused) > _MAX_REJECTED:
         yield Content.styled(f"! and {len(refused) - _MAX_REJECTED:,} more", "$text-warning")
     for column in found.verdict_columns or []:

@@ -7,6 +7,7 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.card_texts import value_words
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import stored_words
@@ -82,7 +83,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         if conflict is None:
             return
         again = f" · round {conflict.round}" if conflict.round > 1 else ""
-        self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · L all")
+        self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · {key_of('adjudicate.labels')} all")
         earlier = _earlier(conflict.earlier) if conflict.earlier is not None else _own(conflict.own)
         self.set_class(bool(earlier), "again")
         self.query_one("#opinions-earlier", Static).update(earlier)

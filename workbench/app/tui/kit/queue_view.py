@@ -15,7 +15,6 @@ from textual.widgets import Static
 
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, marked
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.wording import without_command
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
@@ -302,7 +301,7 @@ def _count(project: Project, wanted: QueueRequest, reviewed: set[int]) -> Count:
     try:
         ids = _queue(project, wanted).ids
     except UsageError as error:
-        return Count(trouble=without_command(error))
+        return Count(trouble=str(error))
     return Count(len(ids), len(reviewed.intersection(ids)))
 
 

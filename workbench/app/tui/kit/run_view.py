@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import structs
 from textual.content import Content
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
@@ -269,7 +270,7 @@ def _remark(run: RunInfo) -> Content:
     if run.message and run.writes:
         return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
     if run.message and run.state == "paused":
-        return Content.styled(f"‖ {printable(run.message)} ctrl+r goes on.", "$text-warning")
+        return Content.styled(f"‖ {printable(run.message)} {key_of('runs.resume')} goes on.", "$text-warning")
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:

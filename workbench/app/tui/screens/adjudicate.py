@@ -20,14 +20,14 @@ from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts, settled, which_is_meant
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import as_typed, printable
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, stored_words, tag_words, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import person_action
 from workbench.app.tui.screens.confirm import ConfirmScreen
-from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.errors import AnnotationError, Command, StoreError
 from workbench.core.label import TAGS, LabelVerdict, Task
 from workbench.core.text.figures import counted
 from workbench.labelling import guidelines
@@ -104,9 +104,7 @@ z takes your last decision back, if you have made one.
 
 NOBODY = """\
 There is no conflict to resolve. Conflicts arise when two people differ; anyone who has not labelled the item may
-resolve them, or the adjudicator that the batch names. A coordinator adds people with
-
-  workbench annotators {database} add NAME
+resolve them, or the adjudicator that the batch names. A coordinator adds people with {add}.
 
 P looks again.
 """
@@ -181,7 +179,7 @@ class AdjudicateScreen(JudgingScreen):
         return None if self._session is None else self._session.guidelines
 
     def nobody(self) -> None:
-        self._say_empty(NOBODY.format(database=as_typed(self.project.path.name)))
+        self._say_empty(NOBODY.format(add=Command("annotators DB add NAME")))
 
     def _look_again(self) -> None:
         if self._current is None and not self._busy:

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from workbench.app.tui.item_flow import ItemFlow, Marks
 from workbench.app.tui.judging import looking_actions
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
@@ -421,7 +421,7 @@ class AnnotateScreen(ItemFlow):
         yield RemarkPiece(self.shown_name(self._person))
         yield self.unsaved
         if any(not answer.heard for answer in self._answers):
-            yield RemarkPiece("an answer: d")
+            yield RemarkPiece(f"an answer: {key_of('annotate.answers')}")
         if self._progress is not None:
             yield RemarkPiece(f"{self._progress.done:,} done", rank=1)
             yield RemarkPiece(f"{self._progress.left:,} left", rank=1)

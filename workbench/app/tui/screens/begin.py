@@ -20,7 +20,6 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.wording import plain
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
 from workbench.core.project import Project
@@ -294,7 +293,7 @@ class BeginScreen(LiveScreen):
         self.line_stored(_WHO, _ME)
         self.workbench.working_as["annotator"] = name
         said = done.nothing or f"{counted(done.assigned, 'item')} to label; Annotate, on Home, serves them."
-        self.notify(plain(f"{said} {earlier_text(done)}".strip()), title=printable(name), markup=False)
+        self.notify(f"{said} {earlier_text(done)}".strip(), title=printable(name), markup=False)
         self.read_again()
 
     def _show_figure(self) -> None:

@@ -19,7 +19,6 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
-from workbench.app.tui.wording import without_command
 from workbench.coding.ranking.measuring import RankedVerifiers, compared
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
@@ -60,8 +59,8 @@ class RankedProblem(NamedTuple):
 
 
 _EMPTY: Final = """\
-Here verifiers that score solutions, such as judges, are compared with the order given by the tests: start one with \
-:v and a. The order by tests alone stands on each problem (esc, enter): the best solution comes first.\
+Here verifiers that score solutions, such as judges, are compared with the order given by the tests: start one \
+in Verifiers & runs. The order by tests alone stands on each problem (esc, enter): the best solution comes first.\
 """
 
 
@@ -193,7 +192,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         if isinstance(error, UsageError):
             self.say("no metrics yet")
             self.set_class(True, "empty")
-            self.query_one("#code-rankings-notes", Static).update(f"{printable(without_command(error))}\n\n{_EMPTY}")
+            self.query_one("#code-rankings-notes", Static).update(f"{printable(str(error))}\n\n{_EMPTY}")
         else:
             super().trouble(error)
 

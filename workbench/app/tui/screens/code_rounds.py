@@ -41,7 +41,7 @@ _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 Listed = Literal["problems", "steps", "models"]
 """Content below the rounds."""
 
-_NONE_YET: Final = "No evolution yet: Code evolve, by ctrl+p, grows a suite of tests by rounds."
+_NONE_YET: Final = "No evolution yet: Code evolve, in the palette, grows a suite of tests by rounds."
 
 
 class GrownProblem(NamedTuple):

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import solution_view as kit_view
 from workbench.app.tui.kit.footer import Footer
@@ -170,7 +170,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         if position is None or position not in self._listed:
             said = texts.all_words(self.solution.outcomes)
             reader.set_title("Test")
-            reader.show(texts.text_of((texts.plain(f"{said} w lists all tests."),)))
+            reader.show(texts.text_of((texts.plain(f"{said} {key_of('code-solution.every')} lists all tests."),)))
             self._mark(None)
             return
         failure = texts.failure_of(execution, position)

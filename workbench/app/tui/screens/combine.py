@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
@@ -24,7 +24,6 @@ from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
-from workbench.app.tui.wording import without_command
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.selection import Condition
@@ -229,9 +228,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         self.refresh_bindings()
 
     def _keys(self) -> dict[Task, str]:
-        defaults = {action.id: action.keys for action in self.ACTIONS}
-        shown = {task: self.workbench.shown_keys(f"combine.{task}", defaults[f"combine.{task}"]) for task in _TASKS}
-        return {task: next(iter(keys), "") for task, keys in shown.items()}
+        return {task: key_of(f"combine.{task}") for task in _TASKS}
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
@@ -441,7 +438,7 @@ def _nothing(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
 
 def _trouble(error: BaseException) -> Content:
     if isinstance(error, WorkbenchError):
-        return Content.styled(printable(without_command(error)), "bold")
+        return Content.styled(printable(str(error)), "bold")
     return Content(f"{type(error).__name__}: {printable(str(error))}")
 
 

@@ -35,7 +35,7 @@ class FlagsScreen(TableScreen, LiveScreen):
     CSS_PATH = "flags.tcss"
     TITLE_TEXT = "Flags"
     PREFIX, DETAIL = "flags", True
-    EMPTY = "No flag waits for an answer. Annotators raise one with !; h lists those that were answered."
+    EMPTY = "No flag waits for an answer. Annotators raise them; those that were answered can be listed, too."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("flags.answer", "enter", "answer", "Answer", "Answer every open flag on the item."),
         Action("flags.open", "i", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),

@@ -18,6 +18,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.destinations import Destination
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.measuring.browsing import meant
@@ -97,7 +98,7 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
     def _without_screen(self) -> str:
         if not self._items:
             return "There is no screen of this name."
-        return "There is no screen of this name; enter looks for an item. Commands: esc, then ^p."
+        return f"There is no screen of this name; enter looks for an item. Commands: esc, then {key_of('app.palette')}."
 
     def _say(self, text: str) -> None:
         beside = self.query_one("#go-to-beside", Static)

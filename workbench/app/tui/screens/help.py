@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.keymap import Action, bindings, shown_keys
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import CellGrid
 from workbench.app.tui.kit.reader import Reader
@@ -122,14 +122,14 @@ class HelpScreen(ModalScreen[None]):
         yield "By name", [HelpLine(f":{place.letter}", f"{place.title}: {place.text}.") for place in places]
 
     def _line(self, name: str, keys: str, text: str) -> HelpLine:
-        return HelpLine(" ".join(self.below.workbench.shown_keys(name, keys)), text)
+        return HelpLine(" ".join(shown_keys(name, keys)), text)
 
 
 def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
     """Yield the meaning of each key, unless a keymap has moved it."""
 
     def line(meaning: Meaning) -> HelpLine:
-        return HelpLine(" ".join(app.shown_keys("", meaning.keys)), meaning.text)
+        return HelpLine(" ".join(shown_keys("", meaning.keys)), meaning.text)
 
     yield "On every screen", [line(meaning) for meaning in MEANINGS if not meaning.at_desks]
     yield "Where people label and adjudicate", [line(meaning) for meaning in MEANINGS if meaning.at_desks]

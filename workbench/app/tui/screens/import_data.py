@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FormField, FormScreen, option_field
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import import_view
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.file_picker import FilePicker
@@ -27,7 +27,6 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import possible_names, several_begin
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
-from workbench.app.tui.wording import plain
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 from workbench.core.progress import heed
@@ -144,7 +143,7 @@ class ImportScreen(FormScreen):
             yield Vertical(id="import-columns")
         yield Static(classes="form-trouble", markup=False)
         with VerticalScroll(id="import-preview"):
-            yield Static("Name a file (right: complete it) and press enter, or pick one with f2.", markup=False)
+            yield Static(f"Name a file and press enter, or pick one with {key_of('import.pick')}.", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -174,7 +173,7 @@ class ImportScreen(FormScreen):
     def _entered(self, event: Input.Submitted) -> None:
         name = self._field(_FILE).value
         if not name:
-            self.trouble(OptionError("There is no file yet.", option=_FILE, wrong="Name a file."))
+            self.trouble(OptionError(_FILE, "Name a file."))
         elif self.look is None or Path(name).expanduser() != self._path:
             self.in_background(partial(possible_names, name), partial(self._named, name), group="import-name")
         else:
@@ -185,8 +184,7 @@ class ImportScreen(FormScreen):
         if self._field(_FILE).value != typed:
             return
         if len(found) > 1:
-            said = several_begin(found)
-            self.trouble(OptionError(said, option=_FILE, wrong=said))
+            self.trouble(OptionError(_FILE, several_begin(found)))
         elif found and found[0].endswith(os.sep):
             self._field(_FILE).value = found[0]
         else:
@@ -210,7 +208,7 @@ class ImportScreen(FormScreen):
         if len(look.columns) == 1:
             self._show("")
             said = f"The one column of the file is {look.columns[0]!r}: questions and answers need one each."
-            self.trouble(OptionError(said, option=_FILE, wrong=said))
+            self.trouble(OptionError(_FILE, said))
             return
         self.look = look
         self.run_worker(self._ask_columns(look, goes_on), group="import-columns", exclusive=True)
@@ -279,13 +277,12 @@ class ImportScreen(FormScreen):
             OptionError: There is no file, or a required field has no column.
         """
         if self._path is None or self.look is None:
-            raise OptionError("There is no file yet.", option=_FILE, wrong="Name a file.")
+            raise OptionError(_FILE, "Name a file.")
         values = self.values()
         columns = {name: values[name] for name in ITEM_FIELDS if name in values}
         for name in REQUIRED if self._has_completions(columns) else ():
             if not columns[name]:
-                said = f"Choose the column of the {name}."
-                raise OptionError(said, option=name, wrong=said)
+                raise OptionError(name, f"Choose the column of the {name}.")
         taken = [column for column in columns.values() if column]
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
         changed = {name for name, column in columns.items() if column != self.look.fields.get(name, "")}
@@ -337,9 +334,7 @@ class ImportScreen(FormScreen):
         self._rest()
         if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
             self._show("")
-            self.complain(plain(str(error)))
-        else:
-            super().trouble(error)
+        super().trouble(error)
 
     # -- the import --------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
-from workbench.app.tui.wording import without_command
 from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
 from workbench.core.selection import NAMELESS, Condition
@@ -63,7 +62,7 @@ class PoolScreen(TableScreen, LiveScreen):
     def trouble(self, error: BaseException | None) -> None:
         if isinstance(error, UsageError):
             self.say("no questions")
-            self.put("words", Content(printable(without_command(error))))
+            self.put("words", Content(printable(str(error))))
         else:
             super().trouble(error)
 

@@ -10,7 +10,6 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
-from workbench.app.tui.wording import plain
 from workbench.core.item import RefusedRow
 from workbench.core.text.figures import counted
 from workbench.interchange.importing import refused_rows
@@ -69,7 +68,7 @@ def _detail(row: RefusedRow) -> Content:
     return Content("\n").join(
         [
             Content.styled(printable(where), "bold"),
-            Content.styled(printable(plain(row.message)), "$text-warning"),
+            Content.styled(printable(row.message), "$text-warning"),
             Content.styled(printable(row.text), "$text-muted"),
         ]
     )

@@ -94,11 +94,10 @@ class ReplayScreen(FormScreen):
 
     def _serve(self, file: str, port: str) -> ReplayServer:
         if not file:
-            raise OptionError("No file is named.", option=_FILE, wrong="A value is required.")
+            raise OptionError(_FILE, "A value is required.")
         number = int(port) if port.isascii() and port.isdigit() else None if port else 0
         if number is None or number > 65_535:
-            wrong = f"{port!r} is not a port: write a number up to 65535."
-            raise OptionError(wrong, option=_PORT, wrong=wrong)
+            raise OptionError(_PORT, f"{port!r} is not a port: write a number up to 65535.")
         return self.workbench.replays.start(Path(file).expanduser(), number)
 
     def _served(self, server: ReplayServer) -> None:

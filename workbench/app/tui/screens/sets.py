@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.form import FormScreen, option_field
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import set_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
@@ -26,7 +26,6 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.set_forms import KINDS, BuildForm, build, prefilled_form
 from workbench.app.tui.table_screen import TableScreen
-from workbench.app.tui.wording import without_command
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.records import PUBLISHABLE, Publication, SetDetail, SetDiff, SetLine
@@ -86,7 +85,6 @@ class SetDiffScreen(TableScreen):
 
 
 _DETAIL = "sets-detail"
-_NO_SETS = "No set has been frozen yet: a builds one, o shows the pool of questions."
 
 
 class SetsScreen(TableScreen, LiveScreen):
@@ -138,7 +136,8 @@ class SetsScreen(TableScreen, LiveScreen):
         self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'set')}")
         self.fill()
         if not data:
-            self._say_instead(_NO_SETS)
+            build, pool = key_of("sets.build"), key_of("sets.pool")
+            self._say_instead(f"No set has been frozen yet: {build} builds one, {pool} shows the pool of questions.")
         elif self._arrive_at is not None:
             self.go_to(self._arrive_at)
         self._read_detail()
@@ -326,7 +325,7 @@ class SetPlanScreen(WorkbenchScreen):
 
     def trouble(self, error: BaseException | None) -> None:
         if isinstance(error, WorkbenchError):
-            self._complain(without_command(error))
+            self._complain(str(error))
         else:
             super().trouble(error)
 

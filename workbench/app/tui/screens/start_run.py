@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.form import FormField, option_field
-from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
@@ -28,8 +28,7 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.add_judge import OptionSection
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.app.tui.trusting import trusting
-from workbench.app.tui.wording import plain, without_command
-from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.core.errors import OptionError, UsageError
 from workbench.core.final_answer import FinalAnswer
 from workbench.core.project import Project
 from workbench.core.reasons import sentence
@@ -152,7 +151,7 @@ def _search_text(one: ChosenVerifier) -> str:
 def _option(one: ChosenVerifier) -> Option:
     about = f"{one.kind.name} as configured" if one.is_configured else one.kind.description
     if one.kind.broken is not None:
-        about = f"not installed: {plain(one.kind.broken)}"
+        about = f"not installed: {one.kind.broken}"
     prompt = Content.assemble((printable(one.name), "bold"), ("  " + printable(about), "$foreground-muted"))
     return Option(prompt, disabled=one.kind.broken is not None)
 
@@ -251,11 +250,7 @@ class SetUpRunScreen(ServerTestScreen):
 
     @property
     def _ready(self) -> str:
-        known = {action.id: action.keys for action in self.ACTIONS}
-        start, tried, test = (
-            self.workbench.shown_keys(name, known[name])[0]
-            for name in ("set-up-run.start", "set-up-run.try", "set-up-run.test")
-        )
+        start, tried, test = (key_of(f"set-up-run.{verb}") for verb in ("start", "try", "test"))
         server = f", {test} asks its server" if self.asks_server else ""
         name = printable(self.chosen.name)
         return f"{name} is ready: {start} starts it on these items, {tried} tries it on {TRIED} first{server}."
@@ -309,8 +304,7 @@ class SetUpRunScreen(ServerTestScreen):
         try:
             conditions = browsing.read_conditions(self._typed(_WHERE), browsing.names(project)["verdict:"])
         except UsageError as error:
-            wrong = without_command(error)
-            raise OptionError(f"{_WHERE}: {wrong}", option=_WHERE, wrong=wrong) from None
+            raise OptionError(_WHERE, str(error)) from None
         if not self.chosen.is_configured:
             configuring.require_options(project, self.chosen.kind.name, self._options())
             configuring.require_free_name(project, self.chosen.name, self._options(), self._typed(_NAME) or None)
@@ -328,10 +322,7 @@ class SetUpRunScreen(ServerTestScreen):
 
     def trouble(self, error: BaseException | None) -> None:
         self.say(self._about)
-        if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
-            self.complain(plain(str(error)))
-        else:
-            super().trouble(error)
+        super().trouble(error)
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -365,8 +356,9 @@ class SetUpRunScreen(ServerTestScreen):
         self.in_background(work, partial(self._saved, name), group="set-up-save")
 
     def _saved(self, name: str, path: Path) -> None:
-        key = self.workbench.shown_keys("set-up-run.start", "f4,ctrl+r")[0]
-        self.notify(f"Saved to {path}. {key} starts it.", title=f"{printable(name)} saved", markup=False)
+        self.notify(
+            f"Saved to {path}. {key_of('set-up-run.start')} starts it.", title=f"{printable(name)} saved", markup=False
+        )
 
 
 def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:

@@ -9,7 +9,7 @@ from textual import on
 from textual.content import Content
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.table_messages import ExportRequested
 from workbench.app.tui.sharing import share_list
@@ -139,4 +139,4 @@ def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
 def _nothing(report: ValidityReport | None) -> str:
     if report is None or not report.findings:
         return "No verifier has a complete run yet: start one in Verifiers & runs."
-    return "Nothing is significant. Press h for every check."
+    return f"Nothing is significant. Press {key_of('validity.all')} for every check."

@@ -15,7 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions, option_field
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
@@ -89,8 +89,7 @@ class VerbOutputScreen(FindingScreen):
 
     @property
     def _run_key(self) -> str:
-        action = next(action for action in self.ACTIONS if action.run == "run")
-        return self.workbench.shown_keys(action.id, action.keys)[0]
+        return key_of("verb-output.run")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._do is not None if action == "run" else super().check_action(action, parameters)
@@ -191,10 +190,10 @@ class VerbScreen(FormScreen):
         for field in self.query(OptionField):
             if field.option in later:
                 field.display = shown or field.value != self._fresh[field.option]
-        action = next(action for action in self.ACTIONS if action.run == "more")
-        key = self.workbench.shown_keys(action.id, action.keys)[0]
         line = self.query_one("#verb-later", Static)
-        line.update(f"{key}: {counted(len(later), 'more field')} (rarely used):  {', '.join(self.form.later)}")
+        line.update(
+            f"{key_of('verb.more')}: {counted(len(later), 'more field')} (rarely used):  {', '.join(self.form.later)}"
+        )
         line.display = not shown
         self._more = shown
 
@@ -269,8 +268,8 @@ class VerbScreen(FormScreen):
     def _ran(self, ran: Ran) -> None:
         self._rest()
         assert self.form is not None
-        if ran.is_refused:
-            self.trouble(self.form.refusal(ran.err, self.values()))
+        if ran.refused is not None and not ran.out:
+            self.trouble(self.form.refusal(ran.refused, self.values()))
             return
         values = self.values()
         files = [Path(values[name]).expanduser() for name in self.form.written if values[name]]

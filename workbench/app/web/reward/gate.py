@@ -16,7 +16,7 @@ from msgspec import Struct
 from workbench.app.web.reward.processes import ProcessMember
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import FieldError
-from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.errors import UsageError, WorkbenchError, opt
 from workbench.core.text.inert import inert
 from workbench.training.records import RewardRefusal
 
@@ -208,7 +208,7 @@ class RewardGate:
     def _require_known(self, request: web.Request) -> None:
         if self.rules.token is None:
             if not self._answers_to(request.headers.get("Host", "")):
-                raise RequestRefused(421, "This server has another name: start it with --allow-host NAME.", closes=True)
+                raise RequestRefused(421, f"This server has another name: see {opt.allow_host}.", closes=True)
         elif request.path != HEALTH:
             given = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
             if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):
@@ -241,7 +241,7 @@ class _Room:
         rules = self._gate.rules
         if size > rules.max_body:
             raise RequestRefused(
-                413, f"At most {rules.max_body:,} bytes are accepted per request (--max-body).", closes=True
+                413, f"At most {rules.max_body:,} bytes are accepted per request ({opt.max_body}).", closes=True
             )
         if not self._gate.has_room(size - self.taken):
             raise RequestRefused(503, "Too many requests are in progress. Try again soon.", closes=True)

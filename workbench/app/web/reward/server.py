@@ -26,7 +26,7 @@ from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
 from workbench.app.web.reward.processes import Board, Crowd, ProcessMember, ProcessState, merged, state_of
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import subtype
-from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.errors import UsageError, WorkbenchError, opt
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import UNSENDABLE, is_text
@@ -464,9 +464,7 @@ def serve(
         UsageError: The port is not available, or other machines could reach the server without a token.
     """
     if rules.address.is_open and rules.token is None:
-        raise UsageError(
-            f"Other machines can reach {rules.address.host}.", "Name a variable that holds a token: --token-env NAME"
-        )
+        raise UsageError(f"Other machines can reach {rules.address.host}.", f"Set a token: {opt.token_env:NAME}")
 
     if processes is None:
         processes = 1 if _is_alone(chosen) else min(os.cpu_count() or 1, _MAX_PROCESSES)
@@ -508,9 +506,13 @@ def _serve_in_processes(
 ) -> None:
     if chosen.journal is not None or chosen.audit is not None:
         what = "asks model servers" if chosen.journal is not None else "is audited"
-        raise UsageError(f"{chosen.name!r} {what}: only one process can write its database.", "Leave --processes out.")
+        raise UsageError(
+            f"{chosen.name!r} {what}: only one process can write its database.", f"Leave {opt.processes} out."
+        )
     if chosen.cluster is not None:
-        raise UsageError("Only one process can assign solutions to the nodes of a cluster.", "Leave --processes out.")
+        raise UsageError(
+            "Only one process can assign solutions to the nodes of a cluster.", f"Leave {opt.processes} out."
+        )
     board = Board(processes)
     if workers is None and chosen.by_tests:
         workers = max(1, (os.cpu_count() or 1) // processes)

@@ -174,9 +174,7 @@ def _info(row: CodeRow) -> dict[str, Any]:
         inner = _read(inner) if isinstance(inner, str) and inner.lstrip().startswith("{") else inner
         value = {**value, **inner} if isinstance(inner, dict) else value
     if not isinstance(value, dict) or not {"test_cases", "inputs"} & value.keys():
-        raise RefusedError(
-            "unsupported", _INFO, f"{_INFO} holds no tests: it is no problem of code. Leave the row out."
-        )
+        raise RefusedError("unsupported", _INFO, f"{_INFO} holds no tests: it is no problem of code. Leave it out.")
     return value
 
 

@@ -147,7 +147,7 @@ async def test_where_no_program_takes_it_the_text_also_stands_in_a_file(
         assert kept.read_bytes() == ITEM["question"].encode()
         (notice,) = notices(app)
         assert notice.startswith("Possibly copied")
-        assert "isn't known" in notice
+        assert "does not confirm" in notice
         assert str(kept) in notice
         await take(pilot, "f")
         assert kept.read_text("utf-8") == ITEM["reference"], "one file, the newest text"

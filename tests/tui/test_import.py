@@ -68,7 +68,7 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
         await choose(screen, reference="Expected result", completion="What the model said", gold="Human OK?")
         await choose(screen, verdicts="'Grader says'")
         await until(pilot, lambda: screen.report is not None)
-        assert "4 rows: 4 would be taken" in preview(app)
+        assert "4 rows: 4 would be imported" in preview(app)
         assert "1 no words for a verdict ('maybe' 1)" in preview(app)
         assert "kept with the items: [red]Notes[/" in preview(app)
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
@@ -90,7 +90,7 @@ async def test_equal_samples_are_kept_where_that_is_chosen(tmp_path: Path) -> No
         screen = await look_at(app, pilot, file)
         await until(pilot, lambda: "1 would be imported, 2 already imported or twice" in preview(app))
         await choose(screen, **{"keep-equal": "yes"})
-        await until(pilot, lambda: "3 rows: 3 would be taken" in preview(app))
+        await until(pilot, lambda: "3 rows: 3 would be imported" in preview(app))
         await press(pilot, "ctrl+y", "ctrl+r")
         await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
         assert any("--keep-equal" in said for said in notices(app))
@@ -281,13 +281,13 @@ async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
         assert request.graders == {"grader_v1": "grader_v1"}
         verdicts = screen.query_one("#option-verdicts", OptionField).line
         assert isinstance(verdicts, PickMany)
-        assert str(verdicts.render()) == "1 taken of 2  grader_v1  (human_ok is gold)"
+        assert str(verdicts.render()) == "1 selected of 2  grader_v1  (human_ok is gold)"
         named = screen.query_one("#option-data-set", OptionField).line
         assert isinstance(named, Input)
         assert named.placeholder == "not set: its name will be own"
         await choose(screen, gold="", subtype="topic")
         await until(pilot, lambda: "2 of 2 values of topic are no answer type (arithmetic, fractions)" in preview(app))
-        assert str(verdicts.render()) == "2 taken of 3  human_ok, grader_v1"
+        assert str(verdicts.render()) == "2 selected of 3  human_ok, grader_v1"
 
 
 async def test_columns_are_guessed_by_their_values_and_shown_with_them(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
         assert app.clipboard == accuracy_as(accuracy(project, by="type"), TableForm(format="markdown"))
         (notice,) = notices(app)
         assert notice.startswith("Possibly copied")
-        assert "isn't known" in notice
+        assert "does not confirm" in notice
 
 
 async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
 async def test_home_asks_who_settles_before_anything_is_shown(project: Project) -> None:
     app = WorkbenchApp(project)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "to settle" in seen(app))
+        await until(pilot, lambda: "to adjudicate" in seen(app))
         await press(pilot, "1")
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
         assert "chen" in seen(app)

@@ -32,12 +32,12 @@ class Option(NamedTuple):
         return str(self._replace(value=value))
 
 
-class _Options:
+class _OptionNames:
     def __getattr__(self, name: str) -> Option:
         return Option(name.rstrip("_").replace("_", "-"))
 
 
-opt: Final = _Options()
+opt: Final = _OptionNames()
 """Options as texts name them: ``f"Leave {opt.dry_run} out."``, ``f"Name it: {opt.dataset:NAME}"``."""
 
 

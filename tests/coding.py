@@ -127,12 +127,12 @@ class ScriptedSandbox:
         self.closed = True
 
     def run(
-        self, jobs: Iterable[tuple[K, Program]], heed: Callable[[], None] | None = None
+        self, jobs: Iterable[tuple[K, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Iterator[tuple[K, Execution]]:
         for key, program in jobs:
             self.ran.append(program.source)
-            if heed is not None:
-                heed()
+            if raise_if_cancelled is not None:
+                raise_if_cancelled()
             yield key, structs.replace(self._outcome(program, self.settings.hash_seed), level=self.level)
 
     def provenance(self) -> Provenance:

@@ -219,8 +219,8 @@ def false_numbers(whole: Path, found: Rescued) -> list[str]:
     with closing(_opened(whole)) as connection:
         for table in found.tables:
             (rows,) = connection.execute(f'SELECT count(*) FROM "{table.table}" NOT INDEXED').fetchone()
-            is_told = table.missing is not None and not table.is_derived and not table.table.endswith("_text")
-            if is_told and table.rows + table.dropped + (table.missing or 0) != rows:
+            is_stated = table.missing is not None and not table.is_derived and not table.table.endswith("_text")
+            if is_stated and table.rows + table.dropped + (table.missing or 0) != rows:
                 wrong.append(f"{table.table}: {table.rows} of {rows}, {table.missing} missing")
     return wrong
 

@@ -145,14 +145,14 @@ class Window:
         await self.page.page.keyboard.press(key)
         told: re.Match[str] | None = None
 
-        def is_told() -> bool:
+        def is_stated() -> bool:
             nonlocal told, waited
             told, waited = _TOLD.search(self.title), waited - 1
             if told is None:
                 return False
             return waited <= 0 if told[3] else told[2] == verdict and self.at != question
 
-        await self.until(is_told, f"what became of question {question}")
+        await self.until(is_stated, f"what became of question {question}")
         assert told is not None
         how = "not saved" if told[3] else "saved" if told[1].startswith("saved") else "kept"
         found = Told(self.name, question, verdict, how, after, _now())

@@ -54,7 +54,7 @@ class PaperSource(Struct, frozen=True, kw_only=True):
         return any(fnmatchcase(_folded(name), one) for one in self.names)
 
 
-class LicencesGiven(Struct, frozen=True, kw_only=True):
+class LicencesChanged(Struct, frozen=True, kw_only=True):
     """The results for a pool's sources.
 
     Attributes:
@@ -99,7 +99,7 @@ def _folded(name: str) -> str:
     return re.sub(r"[ _-]+", "-", name.casefold())
 
 
-def license_as_published(project: Project) -> LicencesGiven:
+def license_as_published(project: Project) -> LicencesChanged:
     """Give a project's sources that are in VerifyBench the licences of table 7, if they have none."""
     with project.database.write("full") as connection:
         sources = building.sources(connection)
@@ -115,7 +115,7 @@ def license_as_published(project: Project) -> LicencesGiven:
         for name, one in found.items()
         if one is not None and name in there and one.licence not in (None, there[name])
     }
-    return LicencesGiven(
+    return LicencesChanged(
         given=given,
         kept=kept,
         unknown=tuple(name for name, one in found.items() if one and not one.licence and name not in there),
@@ -127,7 +127,7 @@ def _of_paper(name: str) -> PaperSource | None:
     return next((one for one in paper_sources() if one.is_called(name)), None)
 
 
-def licence_lines(found: LicencesGiven) -> Iterator[str]:
+def licence_lines(found: LicencesChanged) -> Iterator[str]:
     """Describe the result in words, a line for each source in the paper."""
     yield from (f"{name}: {licence}" for name, licence in found.given.items())
     yield from (f"{name}: {licence} stays, though table 7 says another one" for name, licence in found.kept.items())

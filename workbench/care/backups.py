@@ -122,10 +122,10 @@ def node_sandboxes(address: str) -> list[Finding]:
         RunError: The cluster doesn't exist, or has no working node.
     """
     # Ray is for those alone that have a cluster.
-    from workbench.runs.cluster import asked_on_nodes
+    from workbench.runs.cluster import call_on_nodes
 
     found = list[Finding]()
-    for name, told in asked_on_nodes(address, sandbox):
+    for name, told in call_on_nodes(address, sandbox):
         if isinstance(told, list):
             found += (structs.replace(one, name=f"node {name}: {one.name}") for one in told)
         else:

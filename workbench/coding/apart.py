@@ -30,7 +30,7 @@ class TestApart(Struct, frozen=True, kw_only=True):
     at: str
 
 
-def tests_set_apart(project: Project) -> list[TestApart]:
+def excluded_tests(project: Project) -> list[TestApart]:
     """List all tests that people have excluded, in the order of import."""
     return [
         TestApart(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
@@ -87,7 +87,7 @@ def _decide(project: Project, question: int, suite: str, position: int, reason: 
                 f"The problem has no test {position + 1} in its suite {suite!r}.",
                 "Tests that were written for one solution alone can't be set apart.",
             )
-        if exclusions.is_apart(connection, question, suite, position) == (reason is not None):
+        if exclusions.is_excluded_test(connection, question, suite, position) == (reason is not None):
             return False
         exclusions.put(connection, question, number, position, reason, people.add(connection, by, "coordinator"))
         return True

@@ -180,7 +180,7 @@ def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 
     )
 
 
-def write_kept(
+def write_remaining(
     compared: ProblemCosines,
     report: DuplicateReport,
     path: Path,
@@ -204,7 +204,7 @@ def write_kept(
     write_lines(path, kept, force=force)
 
 
-def read_kept(path: Path) -> frozenset[str]:
+def read_remaining(path: Path) -> frozenset[str]:
     """Return the ids in a file of remaining problems, or in any file of lines with ``task_id``.
 
     Raises:

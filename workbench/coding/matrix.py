@@ -162,7 +162,7 @@ class SolutionStanding(NamedTuple):
     why: str
 
 
-def solution_standing(project: Project, completion: int) -> SolutionStanding | None:
+def summarize_solution(project: Project, completion: int) -> SolutionStanding | None:
     """Summarize a solution in the run that is shown first; None if it is not a solution of a code problem."""
     with project.database.reading() as reader:
         question = pass_matrix.problem_of(reader, completion)

@@ -74,7 +74,7 @@ class CodeTest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
 
 
-class SetApart(NamedTuple):
+class ExcludedTest(NamedTuple):
     """Why a test is excluded, and who decided it."""
 
     reason: str
@@ -112,7 +112,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     language: str = "python"
     seconds: float | None = None
     suites: dict[str, tuple[CodeTest, ...]] = {}
-    apart: dict[str, dict[int, SetApart]] = {}
+    apart: dict[str, dict[int, ExcludedTest]] = {}
     written: frozenset[str] = frozenset()
 
     @property

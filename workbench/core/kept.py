@@ -34,7 +34,7 @@ Head = tuple[Task, int, int]
 """Task, subject and person."""
 
 
-class _GivenTogether(Struct, frozen=True):
+class _KeyPress(Struct, frozen=True):
     """The events made with one key press."""
 
     lines: tuple[LabelLine, ...]
@@ -52,7 +52,7 @@ class Kept:
     def __init__(self, database: Path) -> None:
         self._database = database
         self._folder = _identity(database.parent)
-        self._groups: list[_GivenTogether] = []
+        self._groups: list[_KeyPress] = []
         self._lock = threading.RLock()
         self.why: StoreError | None = None
         self.path: Path | None = None
@@ -83,7 +83,7 @@ class Kept:
     def keep(self, lines: Sequence[LabelLine], events: Sequence[LabelEvent], why: StoreError) -> None:
         """Keep the events made with one key press; they are on disk afterwards, if any disk can be written."""
         with self._lock:
-            self._groups.append(_GivenTogether(tuple(lines), tuple(events)))
+            self._groups.append(_KeyPress(tuple(lines), tuple(events)))
             self.why = self.why or why
             self._write(lines)
 
@@ -203,7 +203,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 # -- Notes that go with no label yet: stored as drafts, and at hand while they can't be.
 
 
-class BegunNotes:
+class NoteDrafts:
     """Note drafts of annotators in this process that could not be stored."""
 
     def __init__(self, database: Database) -> None:

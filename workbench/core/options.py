@@ -361,11 +361,11 @@ def _is_record(hint: Any) -> bool:
 
 
 def _field(name: str, hint: Any, default: Any) -> RecordField:
-    type_, metas = _taken_apart(hint)
+    type_, metas = _split_annotation(hint)
     written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
     is_several = get_origin(type_) is dict or (get_origin(type_) is tuple and written.read is None)
     if get_origin(type_) is tuple and is_several:
-        type_, more = _taken_apart(get_args(type_)[0])
+        type_, more = _split_annotation(get_args(type_)[0])
         metas = [*metas, *more]
     return RecordField(
         name=name,
@@ -382,7 +382,7 @@ def _field(name: str, hint: Any, default: Any) -> RecordField:
 _SIDES: Final = ("ge", "gt", "le")
 
 
-def _taken_apart(hint: Any) -> tuple[Any, list[Meta]]:
+def _split_annotation(hint: Any) -> tuple[Any, list[Meta]]:
     """Return a type without None, and its annotations."""
     metas: list[Meta] = []
     while True:

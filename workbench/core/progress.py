@@ -95,7 +95,7 @@ class Listener:
         with self._lock:
             self._steps.remove(step)
 
-    def heed(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Raise if the work was cancelled.
 
         Raises:
@@ -112,7 +112,7 @@ _HEARD: ContextVar[Listener | None] = ContextVar("heard", default=None)
 
 
 @contextmanager
-def heard_by(listener: Listener) -> Iterator[Listener]:
+def listening_with(listener: Listener) -> Iterator[Listener]:
     token = _HEARD.set(listener)
     try:
         yield listener
@@ -124,19 +124,19 @@ def listening() -> Listener | None:
     return _HEARD.get()
 
 
-def heed() -> None:
+def raise_if_cancelled() -> None:
     """Raise if this thread's work was cancelled.
 
     Raises:
         Stopped: It was.
     """
     if (listener := _HEARD.get()) is not None:
-        listener.heed()
+        listener.raise_if_cancelled()
 
 
 def stopped() -> bool:
     try:
-        heed()
+        raise_if_cancelled()
     except Stopped:
         return True
     return False
@@ -157,9 +157,9 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callab
 
     def advance(by: int) -> None:
         own.advance(by, monotonic())
-        listener.heed()
+        listener.raise_if_cancelled()
 
-    listener.heed()
+    listener.raise_if_cancelled()
     listener.began(own)
     try:
         yield advance

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_to_read, why_unwritable
 from workbench.core.errors import StoreError
-from workbench.core.kept import BegunNotes, Kept
+from workbench.core.kept import Kept, NoteDrafts
 from workbench.core.progress import step
 
 Arguments = ParamSpec("Arguments")
@@ -34,7 +34,7 @@ class Project:
         self.path = path
         self.database = database
         self.kept = Kept(path)
-        self.begun = BegunNotes(database)
+        self.begun = NoteDrafts(database)
 
     def require_writable(self) -> None:
         """Make sure that it can be written.

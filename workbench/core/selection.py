@@ -125,17 +125,17 @@ class Selection(Struct, frozen=True):
         if self == other:
             return self
         mine, theirs = self.shard, other.shard
-        if self._beside_shares != other._beside_shares or self.limit is not None:
+        if self._without_shares != other._without_shares or self.limit is not None:
             return None
         if mine is None or theirs is None:
             return self if mine is None else other
         if mine.of != theirs.of:
             return None
         both = Shard(tuple(sorted({*mine.places, *theirs.places})), mine.of)
-        return Selection(tuple(sorted(Selection(self._beside_shares[0]).in_shard(both).conditions)))
+        return Selection(tuple(sorted(Selection(self._without_shares[0]).in_shard(both).conditions)))
 
     @property
-    def _beside_shares(self) -> tuple[tuple[Condition, ...], int | None]:
+    def _without_shares(self) -> tuple[tuple[Condition, ...], int | None]:
         return tuple(sorted(one for one in self.conditions if not _is_share(one))), self.limit
 
     def __str__(self) -> str:

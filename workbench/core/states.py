@@ -25,11 +25,11 @@ def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     They are of the current round and not superseded. Two heads of one person (after a merge) resolve to the greater
     (created_at, uuid).
     """
-    heads = {(event.annotator, event.kind): event for event in _standing(events)}
+    heads = {(event.annotator, event.kind): event for event in _current_events(events)}
     return sorted(heads.values(), key=_age)
 
 
-def _standing(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+def _current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     """Return every event of the round that is not superseded, oldest first.
 
     An annotator can't supersede another's event, but an exclusion belongs to the role of coordinator: any coordinator
@@ -56,12 +56,12 @@ def _age(event: LabelEvent) -> tuple[str, str]:
 def rival_heads(events: Sequence[LabelEvent]) -> list[list[LabelEvent]]:
     """Return groups of several current events of one person and kind, as after a merge, the one that counts last."""
     heads: dict[tuple[int, str], list[LabelEvent]] = {}
-    for event in _standing(events):
+    for event in _current_events(events):
         heads.setdefault((event.annotator, event.kind), []).append(event)
     return [rivals for rivals in heads.values() if len(rivals) > 1]
 
 
-def current_beside(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+def current_repeat_answers(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     """Return current answers to repeats and checks, oldest first: one a person and kind, of any round."""
     superseded = {(event.annotator, event.supersedes) for event in events}
     standing = [
@@ -79,7 +79,7 @@ def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
 
 def current_exclusions(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     """Return the coordinator's exclusions in force, oldest first; lifting retracts all of them."""
-    return [event for event in _standing(events) if event.kind == "exclusion"]
+    return [event for event in _current_events(events) if event.kind == "exclusion"]
 
 
 def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:

@@ -150,7 +150,7 @@ def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int)
     # What `_digest` does, without its calls: a million names are ranked.
     contents = [name.encode("utf-8", "surrogatepass") for name in names]
     shared = b"".join(map(_content, (seed, *parts)))
-    begun = {size: _begun(shared + _size(size)) for size in set(map(len, contents))}
+    begun = {size: _digest_of(shared + _size(size)) for size in set(map(len, contents))}
     ranks = []
     for content in contents:
         one = begun[len(content)].copy()
@@ -165,10 +165,10 @@ def drawn_number(seed: int, *parts: str | int) -> int:
 
 
 def _digest(seed: int, *parts: str | int) -> bytes:
-    return _begun(b"".join(map(_content, (seed, *parts)))).digest()
+    return _digest_of(b"".join(map(_content, (seed, *parts)))).digest()
 
 
-def _begun(content: bytes) -> blake2b:
+def _digest_of(content: bytes) -> blake2b:
     return blake2b(content, digest_size=16)
 
 

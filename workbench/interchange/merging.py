@@ -24,7 +24,7 @@ from workbench.interchange.records import MergedRun, MergedRuns
 from workbench.interchange.store import foreign
 from workbench.interchange.store.foreign import Connection, ForeignItem, ForeignRun, ForeignVerdict, VerdictReader
 from workbench.labelling.store import foreign as places
-from workbench.runs.configuring import settings_apart
+from workbench.runs.configuring import settings_difference
 from workbench.runs.journal import add_item, add_outcome, add_reply
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store import runs as stored_runs
@@ -115,7 +115,7 @@ class _RunMerge:
         if bound.kind != verifier.kind:
             return f"{bound.name} is {bound.kind} here, and {verifier.kind} there"
         if bound.config_hash != verifier.config_hash:
-            return f"{bound.name} has other settings here: {settings_apart(bound.config, verifier.config)}"
+            return f"{bound.name} has other settings here: {settings_difference(bound.config, verifier.config)}"
         here = [run.version for run in stored_runs.every(connection) if run.verifier.id == bound.id]
         if here and self._run.version not in here:
             return f"its version is {self._run.version} there, and {', '.join(here)} here"

@@ -23,7 +23,7 @@ from workbench.interchange.records import MergedEvolution, MergedRuns
 from workbench.interchange.store import foreign
 from workbench.interchange.store.foreign import Connection, ForeignEvolution, ForeignProblem, MalformedRow
 from workbench.labelling.store import foreign as places
-from workbench.runs.lease import standing_in
+from workbench.runs.lease import claim_runner
 
 _LETTERS: Final = frozenset(OUTCOMES)
 
@@ -39,7 +39,7 @@ def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -
     if not found:
         return
     # A process that evolves tests here holds the same claim.
-    with standing_in(project.database):
+    with claim_runner(project.database):
         for one in found:
             report.evolutions.append(_merge(project, theirs, one, report))
 

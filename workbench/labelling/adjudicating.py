@@ -119,7 +119,7 @@ class AdjudicationSession:
             decided=standing.uuid if own and standing is not None else "",
             round=current_round(stored),
             earlier=rulings.overtaken(stored),
-            note=self._begun(reader, item.completion) if task == "correctness" else "",
+            note=self._draft(reader, item.completion) if task == "correctness" else "",
             own=rulings.ruling_of(standing) if own and standing is not None else None,
         )
 
@@ -199,7 +199,7 @@ class AdjudicationSession:
         if conflict.task == "correctness":
             self._project.begun.keep(self.person.id, conflict.item.completion, note)
 
-    def _begun(self, reader: events.Connection, completion: int) -> str:
+    def _draft(self, reader: events.Connection, completion: int) -> str:
         return self._project.begun.of(self.person.id, completion, people.of(reader, self.person.id, completion))
 
     def _forget_note(self, conflict: Conflict) -> None:

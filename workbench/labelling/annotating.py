@@ -245,7 +245,7 @@ class AnnotationSession:
             reason=verdict.reason if verdict else None,
             subtype=subtype.subtype if subtype else None,
             unsure=verdict.unsure if verdict else False,
-            note=verdict.note if verdict else self._begun(completion),
+            note=verdict.note if verdict else self._draft(completion),
             tags=verdict.tags if verdict else (),
             partial=verdict.partial if verdict else None,
             flagged=asked is not None,
@@ -502,7 +502,7 @@ class AnnotationSession:
         if answer.verdict is not None:
             self._project.begun.forget(self.person.id, item.completion)
 
-    def _begun(self, completion: int) -> str:
+    def _draft(self, completion: int) -> str:
         return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))
 
     def heartbeat(self) -> None:

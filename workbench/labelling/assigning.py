@@ -276,7 +276,7 @@ def open_batch(
     """
     with step("choosing items"):
         found = reading.frame(connection, selection.unlimited, checks=False)
-        kept, sample = _kept(found, selection.limit, ordering, seed)
+        kept, sample = _sample(found, selection.limit, ordering, seed)
     items = assignments.chosen(connection, kept.item.tolist())
     places = {
         item.completion: random_position(item.key) if ordering.ranked is None else place
@@ -341,7 +341,7 @@ def _why_nothing(
     return f"There are no items yet: {Command('import DB FILE')}"
 
 
-def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int) -> tuple[SamplingFrame, Sample]:
+def _sample(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int) -> tuple[SamplingFrame, Sample]:
     if ordering.ranked is not None:
         found = found.of(ordering.ranked(found, seed))
     if limit is None or limit >= len(found.item):

@@ -13,7 +13,7 @@ from workbench.core.errors import FormatError
 from workbench.core.label import LabelEvent, LabelLine, LabelVerdict, Task, pseudonym
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.states import current_beside, current_events, current_round
+from workbench.core.states import current_events, current_repeat_answers, current_round
 from workbench.data.formats.source import table_of
 from workbench.data.formats.writing import new_file, write_csv, write_lines
 from workbench.data.store import label_lines, reading
@@ -121,11 +121,13 @@ def _in_force(placed: list[Placed]) -> list[Placed]:
     by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
     for row in placed:
         by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)
-    current = {event.uuid for events in by_subject.values() for event in (*current_events(events), *_begun(events))}
+    current = {
+        event.uuid for events in by_subject.values() for event in (*current_events(events), *_reopenings(events))
+    }
     return [row for row in placed if row.event.uuid in current]
 
 
-def _begun(events: list[LabelEvent]) -> list[LabelEvent]:
+def _reopenings(events: list[LabelEvent]) -> list[LabelEvent]:
     now = current_round(events)
     return [event for event in events if event.kind == "reopen" and event.round == now]
 
@@ -220,7 +222,7 @@ class LabelIndex:
             place = label_lines.place(reader, subject.task, subject.subject)
             key = place if subject.task == "correctness" else place[:2]
             stored = events.of_subject(reader, subject.task, subject.subject)
-            self._said[key] = [*current_events(stored), *current_beside(stored)]
+            self._said[key] = [*current_events(stored), *current_repeat_answers(stored)]
 
     def of(self, dataset: str, question: str, completion: str) -> ItemLabels:
         found = ItemLabels(labels=[])

@@ -348,10 +348,10 @@ def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent
         return _put(connection, line, _whole(connection, line, line.kind, task, subject, person, key))
     stored = []
     if line.verdict is not None and task == "correctness":
-        stored += _put(connection, line, _said(connection, line, task, completion, person, key))
-    if line.answer_subtype is not None and not _type_stands(connection, line, question, person):
+        stored += _put(connection, line, _label_event(connection, line, task, completion, person, key))
+    if line.answer_subtype is not None and not _has_current_type(connection, line, question, person):
         key = (dataset, question_key, name, line.role, str(line.revision), "type")
-        stored += _put(connection, line, _said(connection, line, "type", question, person, key))
+        stored += _put(connection, line, _label_event(connection, line, "type", question, person, key))
     return stored
 
 
@@ -376,7 +376,7 @@ def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, st
     return found[0]
 
 
-def _type_stands(connection: events.Connection, line: LabelLine, question: int, person: int) -> bool:
+def _has_current_type(connection: events.Connection, line: LabelLine, question: int, person: int) -> bool:
     """Return whether the person's type of the question, given on another line, is the same.
 
     Raises:
@@ -400,7 +400,7 @@ def _kind(line: LabelLine) -> EventKind:
     return "adjudication" if line.role == "adjudicator" else "label"
 
 
-def _said(
+def _label_event(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, key: tuple[str, ...]
 ) -> LabelEvent:
     is_type, kind = task == "type", _kind(line)

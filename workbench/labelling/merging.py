@@ -223,7 +223,7 @@ _NAMED = 50
 def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
     chunk: list[tuple[Subject, list[Arrival]]] = []
     size = 0
-    for subject, arrived in sorted(arrivals.items(), key=_last_said):
+    for subject, arrived in sorted(arrivals.items(), key=_latest):
         chunk.append((subject, arrived))
         size += len(arrived)
         if size >= transactions.ROWS:
@@ -233,7 +233,7 @@ def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subje
         yield chunk
 
 
-def _last_said(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
+def _latest(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
     subject, arrived = arrivals
     return arrived[-1].event.created_at, subject
 
@@ -290,7 +290,7 @@ class _Taking:
     ) -> list[LabelEvent]:
         new: list[LabelEvent] = []
         here = {event.uuid: event for event in held}
-        begun = _begun([*held, *(event for event, *_ in arrived)])
+        begun = _first_round([*held, *(event for event, *_ in arrived)])
         for theirs, name, role in arrived:
             event = self._as_ours(theirs, self._ids.get(name, 0))
             if event.uuid in here:
@@ -346,7 +346,7 @@ class _Taking:
             self.report.heads.append(TwoHeads(**place, annotator=names[heads[0].annotator], uuids=uuids))
 
 
-def _begun(known: Sequence[LabelEvent]) -> int:
+def _first_round(known: Sequence[LabelEvent]) -> int:
     begun = 1
     for number in sorted(event.round for event in known if event.kind == "reopen"):
         begun = max(begun, number) if number <= begun + 1 else begun

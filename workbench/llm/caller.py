@@ -196,7 +196,7 @@ class Caller:
             prepared = lane.prepare(request, sample)
         except CallFailed as failure:
             await lane.trial.begin()
-            lane.trial.gave_up(failure)
+            lane.trial.note_failure(failure)
             lane.trial.end()
             raise
         for note in prepared.built.notes:
@@ -289,7 +289,7 @@ class Caller:
                     wait = patience.wait(failure)
                     if wait is None:
                         self._halt_if_down(lane, failure, patience.row_began)
-                        lane.trial.gave_up(failure)
+                        lane.trial.note_failure(failure)
                         raise CallFailed(failure.code, failure.detail) from None
                     if failure.busy:
                         self.warn(f"{lane.title} was not ready ({failure.detail}); it was waited for.")

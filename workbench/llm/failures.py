@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.llm.records import CallFailed, FailureCode
 from workbench.llm.server_json import decoded_json
-from workbench.llm.waits import asked_wait, duration, reset_wait, wait_in_words
+from workbench.llm.waits import duration, requested_wait, reset_wait, wait_in_words
 
 REPEATED: frozenset[FailureCode] = frozenset({"rate_limit", "server", "timeout", "transport", "malformed"})
 """What may go better the next time; everything else is final."""
@@ -76,11 +76,11 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes, date: floa
         headers: By lower-case name.
         date: Seconds since 1970, now.
     """
-    said = said_in(body)
+    said = error_event(body)
     words = said.words
     if 300 <= status < 400:
         words = f"it sends calls on to {_host(headers)}, which is not followed: a key must not go elsewhere"
-    asked = (asked_wait(headers, date), said.wait, reset_wait(headers, date), reset_wait(said.headers, date))
+    asked = (requested_wait(headers, date), said.wait, reset_wait(headers, date), reset_wait(said.headers, date))
     wait = next((one for one in asked if one is not None), None)
     passed_on = _PASSED_ON.match(said.whole) if status == 500 else None
     return _failure(
@@ -101,7 +101,7 @@ _PASSED_ON = re.compile(
 
 def of_error_object(error: Any) -> AttemptFailed:
     """Classify an ``error`` inside a response of status 200 (sent by OpenRouter and in streams)."""
-    said = _said(error)
+    said = _error_body(error)
     named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
     status = _status_inside(error) or next(named, 500)
     return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
@@ -341,12 +341,12 @@ class ErrorBody(Struct, frozen=True):
     signs: str = ""
 
 
-def said_in(body: bytes) -> ErrorBody:
+def error_event(body: bytes) -> ErrorBody:
     if (page := page_in(body)) is not None:
         return ErrorBody(page, page)
     event = _EVENT.match(body)
     try:
-        return _said(decoded_json(body[event.end() :].partition(b"\n")[0] if event else body))
+        return _error_body(decoded_json(body[event.end() :].partition(b"\n")[0] if event else body))
     except (ValueError, RecursionError):
         text = body[:_LONGEST_READ].decode("utf-8", "replace")
         return ErrorBody(one_line(text), text, wait_in_words(text))
@@ -361,7 +361,7 @@ def page_in(body: bytes) -> str | None:
     return f"an HTML page, “{shown}”" if shown else "an HTML page"
 
 
-def _said(data: Any) -> ErrorBody:
+def _error_body(data: Any) -> ErrorBody:
     words = _words(data)[:_LONGEST_READ]
     fields = list(_fields(data))
     signs = " ".join(value for name, value in fields if name in _SIGNS)

@@ -52,14 +52,14 @@ class KeySource:
             Halt: It is missing, or can't be sent.
         """
         if self.variable is None and self.place is not None:
-            return await self._given(title)
+            return await self._command_key(title)
         key = environment.get(self.variable, "").strip() if self.variable else ""
         if not key and (self._server.key_variable or self._required):
             where = f"in the environment variable {self.variable}"
             raise Halt("auth", f"{title} wants a key {where}, which is not set. Set it and {RESUME}.")
         return self._sendable(key) if key else None
 
-    async def _given(self, title: str) -> str:
+    async def _command_key(self, title: str) -> str:
         async with self._turn:
             if self._held is None or self._clock.now() >= self._until:
                 try:

@@ -118,7 +118,7 @@ class Trial:
         self._last = None
         self._settled.set()
 
-    def gave_up(self, failure: CallFailed) -> None:
+    def note_failure(self, failure: CallFailed) -> None:
         # A replay server lacks the replies to single requests.
         self._weight += 1 if self.is_replayed else _WEIGHTS.get(failure.code, _WEIGHT)
         self._failed += 1

@@ -37,7 +37,7 @@ _LONGEST_MINUTE_S: Final = 120.0
 """A limit that takes longer to be whole again is no minute's."""
 
 
-def asked_wait(headers: Mapping[str, str], date: float) -> float | None:
+def requested_wait(headers: Mapping[str, str], date: float) -> float | None:
     """Return the seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in (decimal) seconds or as a
     date.
 

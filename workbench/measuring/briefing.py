@@ -37,7 +37,7 @@ _LONGEST = 160
 """Characters of what somebody else wrote (a run's message, a question) that stand in a sentence."""
 
 
-class AccuracyStanding(Struct, frozen=True, kw_only=True):
+class AccuracyRanking(Struct, frozen=True, kw_only=True):
     """The verifiers ranked by accuracy.
 
     Attributes:
@@ -68,13 +68,13 @@ class ProjectFacts:
         return report if len(groups) > 1 else accuracy(self.project, by="type", seed=None)
 
     @cached_property
-    def standing(self) -> AccuracyStanding:
+    def standing(self) -> AccuracyRanking:
         if not any(run.completed_at for run in self.runs):
-            return AccuracyStanding(verifiers=[], constant=None)
+            return AccuracyRanking(verifiers=[], constant=None)
         from workbench.measuring.entries import CONSTANTS
 
         overall = [row for row in self.report.rows if row.group is None]
-        return AccuracyStanding(
+        return AccuracyRanking(
             verifiers=sorted(
                 (row for row in overall if row.kind == "verifier"),
                 key=lambda row: -1.0 if row.accuracy is None else row.accuracy,

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import cancellable
-from workbench.core.database.selection import check_values, compile_selection, grouping_columns, has_code, kept_columns
+from workbench.core.database.selection import check_values, compile_selection, extra_columns, grouping_columns, has_code
 from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
@@ -80,7 +80,7 @@ def names(project: Project) -> dict[str, list[str]]:
     Of columns that were kept of a file, ``column:NAME``, these are values of the first rows.
     """
     reader = project.database.reader()
-    kept = {COLUMN + name: values for name, values in kept_columns(reader).items()}
+    kept = {COLUMN + name: values for name, values in extra_columns(reader).items()}
     return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values()), **kept}
 
 

@@ -19,7 +19,7 @@ from workbench.core.database.connection import Database
 from workbench.core.database.generation import ChangeMark
 from workbench.core.database.selection import check_names, value_of
 from workbench.core.health import Finding
-from workbench.core.progress import heed, step
+from workbench.core.progress import raise_if_cancelled, step
 from workbench.core.project import Project
 from workbench.core.selection import (
     COLUMN,
@@ -35,7 +35,7 @@ from workbench.core.selection import (
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.data.store import text_index
-from workbench.data.store.columns import FIELDS, ORIGINS, Connection, kept_values, states
+from workbench.data.store.columns import FIELDS, ORIGINS, Connection, states, stored_values
 from workbench.data.store.reading import frame
 from workbench.measuring import column_tables as tables
 from workbench.measuring.column_reading import read_items, read_verdicts
@@ -89,7 +89,7 @@ class Remembered:
             if held is not None and all(map(is_, held[0], sources)):
                 self._held.move_to_end(name)
                 return cast("Made", held[1])
-        heed()
+        raise_if_cancelled()
         made = make()
         taken = bytes_of(made)
         with self._lock:
@@ -497,7 +497,7 @@ class Columns:
                 return _named(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
             return _named(self._of(run).columns[REASON], self._of(run).names[REASON])
         if field.startswith(COLUMN) or field in TOLD:
-            return _named(*kept_values(self._database.reader(), field, self.item))
+            return _named(*stored_values(self._database.reader(), field, self.item))
         if field == "length":
             place = np.searchsorted(LENGTH_BOUNDS, self.characters, side="right")
             return _named(np.where(self.characters < 0, len(LENGTHS), place), (*LENGTHS, UNKNOWN))

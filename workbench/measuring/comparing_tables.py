@@ -199,10 +199,10 @@ def groups_table(report: CompareReport) -> Table:
 
 
 def verdict(report: CompareReport) -> str:
-    return told(report, report.a, report.b)
+    return describe_difference(report, report.a, report.b)
 
 
-def told(figures: PairedFigures, a: str, b: str) -> str:
+def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     a, b = inert(a), inert(b)
     points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:

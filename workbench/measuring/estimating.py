@@ -104,7 +104,7 @@ def estimate(
         raise UsageError(" ".join(nothing_measured({verifier: found.failed[verifier]})))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
     groups = _groups(everything, wanted, by or _MIXES[0])
-    kept = _kept(project, found, outcomes[verifier])
+    kept = _usable(project, found, outcomes[verifier])
     shares = _shares(found, outcomes, verifier, groups, protocol, kept)
     _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
     kinds = dict.fromkeys((*_MIXES, *map(",".join, combinations(_MIXES, 2)), *([by] if by else [])))
@@ -162,7 +162,7 @@ def _groups(everything: Columns, wanted: Selection, by: str) -> Groups:
     return groups if chosen is None else structs.replace(groups, code=groups.code[chosen])
 
 
-def _kept(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
+def _usable(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
     import numpy as np
 
     checks = np.asarray(check_items.ids(project.database.reader()), dtype=np.int64)

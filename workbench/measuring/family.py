@@ -74,7 +74,7 @@ def family(
     return FamilyReport(
         family=pairs,
         members=_members(standings, groups),
-        apart=_apart(standings, pairs, against),
+        apart=_distinguished(standings, pairs, against),
         against=against,
         groups=None if groups is None else [[standings[place].judge.name for place in group] for group in groups],
         level=LEVEL,
@@ -187,7 +187,9 @@ def _members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | 
     ]
 
 
-def _apart(standings: list[_VerifierFigures], pairs: list[FamilyPair], against: str | None) -> list[tuple[str, str]]:
+def _distinguished(
+    standings: list[_VerifierFigures], pairs: list[FamilyPair], against: str | None
+) -> list[tuple[str, str]]:
     together = {(pair.a, pair.b) for pair in pairs}
     matches = ((a.judge.name, b.judge.name) for a, b in _matches(standings, against))
     return [match for match in matches if match not in together]

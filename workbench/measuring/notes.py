@@ -107,7 +107,7 @@ def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow
         return
     constant = max(known, key=lambda name: known[name])
     rivals = [row.verifier for row in verifiers if row.verifier not in CONSTANTS]
-    found = _beside(constant, rivals, entries)
+    found = _baseline_differences(constant, rivals, entries)
     n = next(row.n for row in everything if row.verifier == constant)
     fewer = any(one.n < n for one in found.values())
     said = f"{constant} is right on {percent(known[constant])} % of items"
@@ -127,7 +127,7 @@ def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow
     yield f"{said}; {more}{both}{_no_chance(_sure(found)) if above else ''}."
 
 
-def _beside(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
+def _baseline_differences(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
     by_name = {entry.name: entry for entry in entries.everyone}
     pairs = {name: (by_name[name], by_name[constant]) for name in rivals}
     found = {

@@ -127,7 +127,7 @@ def plan(
     known = columns(project)
     chosen = known.chosen(selection)
     open_items = _open_items(known, chosen, check_items.ids(reader), gold)
-    available, begun = _by_group(known, open_items, by), _begun(known, open_items, figures.begun(reader), by)
+    available, begun = _by_group(known, open_items, by), _begun_by_group(known, open_items, figures.begun(reader), by)
     rows, adjudications, disputes = [], 0, 0.0
     for row in _groups(said, verifier, within):
         items = min(row.more, available[row.group])
@@ -272,7 +272,7 @@ def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
     return Counter(dict(zip(groups.names, many, strict=True)))
 
 
-def _begun(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
+def _begun_by_group(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
     """Map each group to its items that somebody has labelled."""
     import numpy as np
 

@@ -207,11 +207,11 @@ class _Desk:
     def _paired(self, a: IntArray, b: IntArray) -> PairedFigures | None:
         from workbench.statistics.compare import compare_graded
         from workbench.statistics.confusion import grade
-        from workbench.statistics.folds import chosen_apart
+        from workbench.statistics.folds import widened_for_selection
 
         one, other = (grade(outcome, self._items.gold, self._protocol) for outcome in (a, b))
         figures = compare_graded(one, other, self._items.question)
-        return None if figures is None else chosen_apart(figures, self._search.folds)
+        return None if figures is None else widened_for_selection(figures, self._search.folds)
 
 
 def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from workbench.core.options import TableForm
 from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
-from workbench.measuring.comparing_tables import told
+from workbench.measuring.comparing_tables import describe_difference
 from workbench.measuring.judged import counting
 from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice, StackReport, StageRow, Took
 from workbench.statistics.records.report import AccuracyRow
@@ -95,7 +95,11 @@ def simulated_text(report: SimulatedStack, form: TableForm) -> str:
     tables = written(simulated_tables(report), form)
     if form.format != "text":
         return tables
-    words = [fill(told(one.against, STACK, one.figures.verifier), _WIDTH) for one in report.alone if one.against]
+    words = [
+        fill(describe_difference(one.against, STACK, one.figures.verifier), _WIDTH)
+        for one in report.alone
+        if one.against
+    ]
     if report.lacking:
         lacks = f"{counted(report.lacking, 'item')} with gold that a stage has not judged can't be simulated."
         words.append(fill(lacks, _WIDTH))
@@ -115,7 +119,7 @@ _UNITS: Final[dict[Price, str]] = {"dollars": "$", "tokens": "tokens", "seconds"
 
 
 def best_tables(report: StackReport) -> tuple[Table, Table, Table]:
-    rows = [WorthRow(_wanted(one, report), one.figures, one.took) for one in report.choices]
+    rows = [WorthRow(_criterion_text(one, report), one.figures, one.took) for one in report.choices]
     rows += [WorthRow(one.figures.verifier, one.figures, one.took) for one in report.alone]
     caption = f"Stacks of {', '.join(report.verifiers)}: {counting(report.protocol, report.gold_choice, report.gold)}"
     notes = [
@@ -127,7 +131,7 @@ def best_tables(report: StackReport) -> tuple[Table, Table, Table]:
     return table(caption, WORTH, rows, notes=notes), front_table(report), stages_table(report.stages)
 
 
-def _wanted(one: StackChoice, report: StackReport) -> str:
+def _criterion_text(one: StackChoice, report: StackReport) -> str:
     return _WANTED[one.wanted].format(cap=_cap(one, report.against), reference=report.reference)
 
 
@@ -172,7 +176,7 @@ def best_text(report: StackReport, form: TableForm) -> str:
 
 
 def stack_sentences(report: StackReport) -> list[str]:
-    said = [_told(one, report) for one in report.choices]
+    said = [_held_out_text(one, report) for one in report.choices]
     if report.unjudged:
         said.append(f"{counted(report.unjudged, 'item')} with gold lack a verdict of a verifier, and are left out.")
     said += [
@@ -182,12 +186,16 @@ def stack_sentences(report: StackReport) -> list[str]:
     return said
 
 
-def _told(one: StackChoice, report: StackReport) -> str:
-    head = f"{_wanted(one, report)[:1].upper()}{_wanted(one, report)[1:]}: {one.stages}."
+def _held_out_text(one: StackChoice, report: StackReport) -> str:
+    head = f"{_criterion_text(one, report)[:1].upper()}{_criterion_text(one, report)[1:]}: {one.stages}."
     if one.wanted == "not_worse" and one.not_worse and one.against_reference is None:
         return f"{head} It is {inert(report.reference or '')} itself."
     if one.wanted != "not_worse" or one.against_reference is None:
-        return f"{head} {told(one.against_best, 'It', 'the best single verifier')}" if one.against_best else head
+        return (
+            f"{head} {describe_difference(one.against_best, 'It', 'the best single verifier')}"
+            if one.against_best
+            else head
+        )
     ends_ = one.against_reference.ci
     points = f"{100 * report.margin:g} point{'' if report.margin == 0.01 else 's'}"
     between = f"{100 * ends_[0]:+.1f} to {100 * ends_[1]:+.1f} points at 95 %"

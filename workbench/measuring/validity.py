@@ -299,7 +299,7 @@ def _of_judge(
     comparing = [
         _compare(check, judge.name, said, rows, chosen, exposed)
         for check, chosen, exposed in _exposures(project, rows, seen, judge, outcome)
-        if _varies(said := _said(check, outcome[chosen]))
+        if _varies(said := _decisions(check, outcome[chosen]))
     ]
     others = [
         _unknown_model(project, rows, judge),
@@ -376,7 +376,7 @@ def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> 
     return ValidityFinding(check="own-model", verifier=judge.name, n=0, sentence=sentence, stands_out=False)
 
 
-def _said(check: Check, outcome: IntArray) -> BoolArray:
+def _decisions(check: Check, outcome: IntArray) -> BoolArray:
     return outcome >= OutcomeCode.ABSTAIN if check == "undecided-by-gold" else outcome == OutcomeCode.CORRECT
 
 

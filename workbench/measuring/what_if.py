@@ -76,7 +76,7 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
         return {key: value or None for key, value in (self.settings | parser).items()}
 
 
-class _Asked(Struct, frozen=True, kw_only=True, eq=False):
+class _Scope(Struct, frozen=True, kw_only=True, eq=False):
     """The items of the question.
 
     Attributes:
@@ -133,9 +133,9 @@ class WhatIf:
         ids: Row ids of the items whose verdict changes, in the order of the report.
     """
 
-    def __init__(self, project: Project, report: WhatIfReport, asked: _Asked, found: _NewOutcomes) -> None:
+    def __init__(self, project: Project, report: WhatIfReport, asked: _Scope, found: _NewOutcomes) -> None:
         self._table = ItemTable(project, BrowseQuery())
-        self._asked, self._found = asked, found
+        self._scope, self._found = asked, found
         self._kinds, self.ids = _ordered(asked, found, report)
         named = [self._item(row) for row in self._table.rows(self.ids[:NAMED])]
         self.report = structs.replace(report, flips=named, more=len(self.ids) - len(named))
@@ -151,7 +151,7 @@ class WhatIf:
     def change(self, item: int) -> ItemChange:
         import numpy as np
 
-        asked = self._asked
+        asked = self._scope
         place = int(np.searchsorted(asked.everything.item, item))
         after, kind = int(self._found.after[place]), int(self._kinds[place])
         return ItemChange(
@@ -167,7 +167,7 @@ class WhatIf:
     def _item(self, row: BrowseRow) -> FlippedItem:
         import numpy as np
 
-        asked = self._asked
+        asked = self._scope
         place = int(np.searchsorted(asked.everything.item, row.id))
         reasons = asked.everything.reasons(asked.run.id)
         before = reasons.names[reasons.code[place]]
@@ -227,7 +227,7 @@ def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()
         NotTrustedError: Servers are to be asked, or a model loaded, that the user has not accepted.
         VerifierError: The verifier can't be used.
     """
-    asked = _asked(project, options, beside)
+    asked = _scope(project, options, beside)
     of_scores, changed = _threshold(asked, options), None
     if of_scores is None:
         changed = variant(project, asked.run.id, _changes(options), options.save)
@@ -258,7 +258,7 @@ def _run(project: Project, options: WhatIfOptions) -> RunRow:
     return run_row(project.database.reader(), number)
 
 
-def _asked(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _Asked:
+def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _Scope:
     import numpy as np
 
     run, everything = _run(project, options), columns(project)
@@ -274,7 +274,7 @@ def _asked(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
         wanted = places[np.isin(everything.item[places], np.asarray(beside, dtype=np.int64))]
         others = np.random.default_rng(options.seed).permutation(places[~np.isin(places, wanted)])
         drawn = np.sort(np.concatenate([wanted, others])[: options.sample])
-    return _Asked(
+    return _Scope(
         run=run,
         everything=everything,
         before=before,
@@ -285,7 +285,7 @@ def _asked(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
     )
 
 
-def _threshold(asked: _Asked, options: WhatIfOptions) -> float | None:
+def _threshold(asked: _Scope, options: WhatIfOptions) -> float | None:
     """Return the threshold for stored scores, if that is all that changes.
 
     Raises:
@@ -319,7 +319,7 @@ def _changes(options: WhatIfOptions) -> dict[str, str | None]:
     return options.changes | threshold
 
 
-def _by_scores(asked: _Asked, threshold: float) -> _NewOutcomes:
+def _by_scores(asked: _Scope, threshold: float) -> _NewOutcomes:
     import numpy as np
 
     from workbench.statistics.scores import at_threshold
@@ -333,7 +333,7 @@ def _by_scores(asked: _Asked, threshold: float) -> _NewOutcomes:
 
 
 def _by_judging(
-    project: Project, asked: _Asked, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
+    project: Project, asked: _Scope, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
 ) -> _NewOutcomes:
     import numpy as np
 
@@ -357,7 +357,7 @@ def _by_judging(
 
 def _report(
     project: Project,
-    asked: _Asked,
+    asked: _Scope,
     found: _NewOutcomes,
     changed: Variant | None,
     threshold: float | None,
@@ -404,7 +404,7 @@ def _report(
     )
 
 
-def _counts(asked: _Asked, found: _NewOutcomes) -> RejudgedItems:
+def _counts(asked: _Scope, found: _NewOutcomes) -> RejudgedItems:
     import numpy as np
 
     drawn, read = len(asked.drawn), int(np.count_nonzero(found.after >= 0))
@@ -428,7 +428,7 @@ def _counts(asked: _Asked, found: _NewOutcomes) -> RejudgedItems:
     )
 
 
-def _ordered(asked: _Asked, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
+def _ordered(asked: _Scope, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
     import numpy as np
 
     from workbench.statistics.flips import flips

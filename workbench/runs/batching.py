@@ -30,7 +30,7 @@ from workbench.runs.lease import Lease, Postponed
 from workbench.runs.serving import OWN, verdict_of
 from workbench.runs.session import LOOK_S, Client, RunServers, Session, TaskSource, opened_session
 from workbench.runs.store import batches, runs
-from workbench.runs.store.batches import AskedBefore, BatchRow, GatheredCall
+from workbench.runs.store.batches import BatchRow, EarlierCall, GatheredCall
 from workbench.verifiers.base import AnyVerifier, ServedVerifier
 from workbench.verifiers.judges.verifier import LlmJudge
 
@@ -212,13 +212,13 @@ class _Rounds:
         """
         lane = self._caller.lanes[role]
         prepared = lane.prepare(request, sample)
-        before = batches.asked_before(self._reader, self._run, prepared.key)
+        before = batches.earlier_calls(self._reader, self._run, prepared.key)
         if (stored := self._caller.stored(prepared)) is not None:
             own = any(one.state == "done" and one.item == item for one in before)
             return StoredReply(reply=stored.reply, key=stored.key, reused=not own)
         if (failure := _final(before)) is not None:
             self._failed[role] = failure
-            lane.trial.gave_up(failure)
+            lane.trial.note_failure(failure)
             raise failure
         if prepared.key not in self._wanted and not any(one.state == "sent" for one in before):
             await self._gather(lane, role, item, prepared)
@@ -272,7 +272,7 @@ class _Rounds:
             raise self._caller.lanes[role].trial.halt()
 
 
-def _final(before: Sequence[AskedBefore]) -> AttemptFailed | None:
+def _final(before: Sequence[EarlierCall]) -> AttemptFailed | None:
     """Return why a call failed for good in batches; None while it may be repeated."""
     failed = [one for one in before if one.state in ("failed", "unsent") and one.code != "cancelled"]
     said = [one for one in failed if one.state == "failed" or one.code == "timeout"]

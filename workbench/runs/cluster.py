@@ -234,7 +234,9 @@ class Nodes:
         """
         self._turn()
 
-    def work(self, feed: Feed[Key, Payload], heed: Callable[[], None]) -> Generator[list[tuple[Key, Any]], None, None]:
+    def work(
+        self, feed: Feed[Key, Payload], raise_if_cancelled: Callable[[], None]
+    ) -> Generator[list[tuple[Key, Any]], None, None]:
         """Execute all work: yield keys and results, possibly several together, in the order they end.
 
         Raises:
@@ -252,7 +254,7 @@ class Nodes:
                         feed.give_back(found.back)
                         if found.done:
                             yield found.done
-                heed()
+                raise_if_cancelled()
         finally:
             # A caller that left no longer needs its results.
             for node in self._nodes.values():
@@ -290,9 +292,9 @@ class Nodes:
             time.sleep(look_s)
             return []
         done, _ = self._ray.wait(list(self._asked), num_returns=1, timeout=look_s)
-        return [found for ref in done if ref in self._asked and (found := self._come(ref)) is not None]
+        return [found for ref in done if ref in self._asked and (found := self._receive(ref)) is not None]
 
-    def _come(self, ref: Any) -> NodeAbout | _Found | _Lost | None:
+    def _receive(self, ref: Any) -> NodeAbout | _Found | _Lost | None:
         node = self._asked.pop(ref)
         try:
             reply = self._ray.get(ref)
@@ -391,7 +393,7 @@ def _on_node(ray: Any, id: str) -> Callable[[Any], Any]:
     return lambda made: ray.remote(num_cpus=0, scheduling_strategy=stays)(made)
 
 
-def asked_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tuple[str, Answer | RunError]]:
+def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tuple[str, Answer | RunError]]:
     """Call a function on every node of a cluster in parallel: yield names, and the answers or errors.
 
     Raises:

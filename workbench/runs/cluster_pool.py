@@ -81,9 +81,9 @@ class ClusterPool:
         self._nodes.attend()
 
     def run(
-        self, jobs: Iterable[tuple[Key, Program]], heed: Callable[[], None] | None = None
+        self, jobs: Iterable[tuple[Key, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
-        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), heed or _nothing):
+        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), raise_if_cancelled or _nothing):
             yield from found
 
     def _refusal(self, about: NodeAbout) -> str:

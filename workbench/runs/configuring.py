@@ -355,10 +355,10 @@ def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
     """Describe how a verifier differs from the one that a name is bound to, setting by setting."""
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
-    return settings_apart(bound.config, verifier.config())
+    return settings_difference(bound.config, verifier.config())
 
 
-def settings_apart(before: Mapping[str, object], after: Mapping[str, object]) -> str:
+def settings_difference(before: Mapping[str, object], after: Mapping[str, object]) -> str:
     keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     return ", ".join(f"{key} is {_in_words(before.get(key))}, not {_in_words(after.get(key))}" for key in keys)
 

@@ -62,9 +62,9 @@ class ProgramPool(Protocol):
     def provenance(self) -> Provenance: ...
 
     def run(
-        self, jobs: Iterable[tuple[K, Program]], heed: Callable[[], None] | None = None
+        self, jobs: Iterable[tuple[K, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Iterator[tuple[K, Execution]]:
-        """Yield each job's key and result, in the order they end; ``heed`` is called while there is none."""
+        """Yield each job's key and result, in the order they end, calling ``raise_if_cancelled`` meanwhile."""
         ...
 
 
@@ -160,7 +160,7 @@ class _SolutionDispatcher:
         for place, pool in enumerate(pools):
             if place:
                 jobs = iter([job for work in list(self._busy.values()) for job in _jobs(work)])
-            for (item, suite), execution in pool.run(jobs, self._heed):
+            for (item, suite), execution in pool.run(jobs, self._store_if_due):
                 self._add(self._busy[item], place, suite, execution)
 
     def store(self) -> None:
@@ -218,9 +218,9 @@ class _SolutionDispatcher:
 
     def _put(self, item: int, judged: Judged) -> None:
         self._judged.append((item, judged))
-        self._heed()
+        self._store_if_due()
 
-    def _heed(self) -> None:
+    def _store_if_due(self) -> None:
         if len(self._judged) >= GROUP or time.monotonic() - self._stored > _GROUP_S:
             self.store()
             self._sink.check()

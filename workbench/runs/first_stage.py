@@ -114,7 +114,7 @@ def _say(verifier: Verifier, item: VerifierInput) -> _FirstStageAnswer:
 _ENDED = "A process that reads texts has ended."
 
 
-def _said(body: bytes, count: int) -> list[FirstAnswer]:
+def _decode_answers(body: bytes, count: int) -> list[FirstAnswer]:
     """Decode the answers to a number of items from a message.
 
     Raises:
@@ -156,7 +156,7 @@ class ReaderProcess:
             body = read(self._stream)
         except (OSError, ValueError) as error:
             raise VerifierError(_ENDED) from error
-        return _said(body or b"", len(items))
+        return _decode_answers(body or b"", len(items))
 
     def end(self) -> None:
         """End the process; a waiting caller gets an error."""
@@ -404,7 +404,7 @@ class AsyncReaderProcess(asyncio.Protocol):
             if answer.done():
                 continue
             try:
-                answer.set_result(_said(body, count))
+                answer.set_result(_decode_answers(body, count))
             except VerifierError as error:
                 answer.set_exception(error)
 

@@ -327,7 +327,7 @@ class _ModelCompletions:
         self._tasks = client.places
 
     def start(self, session: Session) -> list[asyncio.Task[None]]:
-        feed = TaskSource(self._wanted())
+        feed = TaskSource(self._pending_batches())
         return [session.start(self._ask_on(feed)) for _ in range(self._tasks)]
 
     def look(self) -> ModelProgress:
@@ -345,7 +345,7 @@ class _ModelCompletions:
         except CallFailed:
             return None
 
-    def _wanted(self) -> Iterator[list[tuple[int, CompletionRequest]]]:
+    def _pending_batches(self) -> Iterator[list[tuple[int, CompletionRequest]]]:
         for part in range(self._work.parts):
             wanted = self._work.wanted(self.name, part)
             self.progress.done += self._work.size(self.name, part) - len(wanted)

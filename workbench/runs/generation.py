@@ -163,7 +163,7 @@ class ServerGeneration:
         if not asked:
             return []
         watch = self._watching(asked[0].step, len(asked))
-        found = self._servers.ask([self._wanted(one) for one in asked], watch)
+        found = self._servers.ask([self._reply_request(one) for one in asked], watch)
         for reply in found:
             if isinstance(reply, CallFailed):
                 self._note(reply)
@@ -189,7 +189,7 @@ class ServerGeneration:
             vectors += reply.vectors or tuple((score,) for score in reply.scores)
         return vectors
 
-    def _wanted(self, one: WritingRequest) -> ReplyRequest:
+    def _reply_request(self, one: WritingRequest) -> ReplyRequest:
         from workbench.runs.generating import ReplyRequest
 
         name = one.model or next(iter(self._models.models))
@@ -262,7 +262,7 @@ def generating(
     """
     # The client's libraries are for those who call servers.
     from workbench.runs.generating import Servers
-    from workbench.runs.lease import standing_in
+    from workbench.runs.lease import claim_runner
 
     require_free(name)
     servers = {role: model.server for role, model in models.models.items()}
@@ -271,7 +271,7 @@ def generating(
     with database.write() as connection:
         run = bound_run(connection, name, Identity({**config, "models": models.config()}), {})
         stored_runs.settle(connection, run, "paused", GO_ON)
-    with standing_in(database) as lease, Servers(database, lease, run, servers, models.limits) as asked:
+    with claim_runner(database) as lease, Servers(database, lease, run, servers, models.limits) as asked:
         yield ServerGeneration(run, models, asked, watch)
     with database.write() as connection:
         stored_runs.settle(connection, run, "complete")

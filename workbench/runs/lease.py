@@ -226,7 +226,7 @@ _LOOK_S = 0.05
 
 
 @contextmanager
-def standing_in(database: Database) -> Iterator[Lease]:
+def claim_runner(database: Database) -> Iterator[Lease]:
     """Claim to be the database's runner; runs that are queued in the meantime get one afterwards.
 
     Raises:

@@ -300,7 +300,7 @@ def ensure_runner(database: Database) -> None:
     # The starter of a process has to reap it when it ends; the app may outlive many runners.
     threading.Thread(target=process.wait, name="runner-end", daemon=True).start()
     patience = time.monotonic() + _START_S
-    while not _has_begun(database, process.pid):
+    while not _has_started(database, process.pid):
         if process.returncode is not None:
             if process.returncode == 0:
                 return
@@ -313,7 +313,7 @@ def ensure_runner(database: Database) -> None:
         time.sleep(_LOOK_S)
 
 
-def _has_begun(database: Database, pid: int) -> bool:
+def _has_started(database: Database, pid: int) -> bool:
     """Return whether this runner took its claim (and may have died since), or another one lives."""
     row = runs.lease(database.reader())
     return row is not None and (row.pid == pid or is_alive(row, database.path))

@@ -34,7 +34,7 @@ from workbench.core.project import Project
 from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
-from workbench.verifiers.judges.published import PublishedPrompt, prompt_named, read_prompt, standing_words
+from workbench.verifiers.judges.published import PublishedPrompt, prompt_named, read_prompt, release_note
 from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, own, shown
@@ -190,7 +190,7 @@ def checked_template(path: Path) -> CheckedTemplate:
         id=template.id,
         version=template.version,
         sha256=template.sha256,
-        standing=None if standing is None else standing_words(standing),
+        standing=None if standing is None else release_note(standing),
         calls=tuple(map(checked_call, template.calls)),
         fence=not any(call.is_plain for call in template.calls),
         parser=template.parser,

@@ -15,7 +15,7 @@ from workbench.core.errors import RunError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import reread
 from workbench.llm.records import CallFailed, Halt, Response, Usage
-from workbench.runs.lease import LeaseLost, standing_in
+from workbench.runs.lease import LeaseLost, claim_runner
 from workbench.runs.store import calls
 from workbench.runs.store.calls import CallRow, MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
@@ -134,7 +134,7 @@ def judge_by_servers(
     from workbench.runs.serving import judge_on_servers, servers_of
 
     before = _calls(database, run)
-    with standing_in(database) as lease:
+    with claim_runner(database) as lease:
         try:
             servers = servers_of(database, run, verifier)
             inputs = collector.inputs(subjects)
@@ -183,8 +183,8 @@ def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
     trace = msgspec.json.decode(stored) if stored is not None else {}
     steps = _trajectory(trace) if trace.get("judge") == "mcts" else None
     if steps is None:
-        return "\n\n".join(text for call in made if (text := _said(call)))
-    parts = [f"{step['subtask'].capitalize()}:\n{_said(made[step['call']])}" for step in steps]
+        return "\n\n".join(text for call in made if (text := _call_text(call)))
+    parts = [f"{step['subtask'].capitalize()}:\n{_call_text(made[step['call']])}" for step in steps]
     verdict = {True: "correct", False: "incorrect", None: "undecided"}[trace["answer"]["correct"]]
     return "\n\n".join([*parts, f"Conclusion: {verdict}."])
 
@@ -199,7 +199,7 @@ def _trajectory(trace: dict[str, Any]) -> list[dict[str, Any]]:
     return steps
 
 
-def _said(call: CallRow) -> str:
+def _call_text(call: CallRow) -> str:
     stored = Response(
         profile=call.profile, task=call.task, body=call.response, usage=Usage(), ms=call.ms, origin=call.origin
     )

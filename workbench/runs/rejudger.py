@@ -25,7 +25,7 @@ from workbench.core.progress import Stopped
 from workbench.core.project import open_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt, Reply, Request
-from workbench.runs.lease import LeaseLost, standing_in
+from workbench.runs.lease import LeaseLost, claim_runner
 from workbench.runs.local import judge_locally
 from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, RejudgingNotice
 from workbench.runs.store import calls, verdicts
@@ -182,7 +182,7 @@ def _ask(
     from workbench.runs.serving import judge_on_servers, servers_of
 
     before, trouble = _sent(database, run), None
-    with standing_in(database) as lease:
+    with claim_runner(database) as lease:
         try:
             servers = servers_of(database, run, verifier)
             judge_on_servers(database, lease, servers, verifier, chunks, answers.check, answers.record)

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from workbench.config.verifiers import OWN_PROMPTS, TEMPLATE_VERSION
 from workbench.core.errors import UsageError, VerifierError, opt
-from workbench.core.progress import heed, step
+from workbench.core.progress import raise_if_cancelled, step
 from workbench.core.project import Project
 from workbench.core.run import Estimate, RunInfo
 from workbench.core.verdict import Verdict
@@ -215,7 +215,7 @@ class Rejudging:
             while (body := read(cast("BinaryIO", process.stdout))) is not None:
                 match _MESSAGE.decode(body):
                     case Beat():
-                        heed()
+                        raise_if_cancelled()
                     case RejudgingNotice(text):
                         _log.warning("%s", text)
                     case Over(calls=calls, trouble=trouble):

@@ -92,7 +92,7 @@ class Runner:
                     return
         self._lease.end()
 
-    def heed(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Raise if this process is to end.
 
         Raises:
@@ -107,7 +107,7 @@ class Runner:
         Raises:
             _Stop: This process is to end.
         """
-        self.heed()
+        self.raise_if_cancelled()
         self._lease.beat()
 
     def _take(self) -> RunRow | None:
@@ -213,10 +213,10 @@ class _Sink:
             return
         self._looked = time.monotonic()
         self._runner.check()
-        self.heed()
+        self.raise_if_cancelled()
 
-    def heed(self) -> None:
-        self._runner.heed()
+    def raise_if_cancelled(self) -> None:
+        self._runner.raise_if_cancelled()
         request = runs.request_of(self._database.reader(), self._run)
         if request is not None:
             raise _Interrupted(request)
@@ -244,7 +244,7 @@ class _Sink:
 
         servers = servers_of(self._database, self._run, verifier, reader_of(verifier), in_batches=True)
         chunks = partial(verdicts.pending, self._database, self._run, selection)
-        self.stored += judge_in_batches(self._database, self._lease, servers, verifier, chunks, self.heed)
+        self.stored += judge_in_batches(self._database, self._lease, servers, verifier, chunks, self.raise_if_cancelled)
 
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]], workers: int) -> None:
         # The client's libraries are for those runs alone that call servers.
@@ -252,7 +252,7 @@ class _Sink:
 
         servers = servers_of(self._database, self._run, verifier, reader_of(verifier))
         self.stored += judge_on_servers(
-            self._database, self._lease, servers, verifier, chunks, self.heed, workers=workers
+            self._database, self._lease, servers, verifier, chunks, self.raise_if_cancelled, workers=workers
         )
 
 

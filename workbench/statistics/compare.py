@@ -400,7 +400,7 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
     shares = _shares(np.concatenate([only_a, only_b]), np.concatenate([sizes, sizes]))
     ends = {
         "accuracy": difference_interval(sizes.sum(axis=0), *alone),
-        "balanced_accuracy": _put_together(shares, _balanced_apart),
+        "balanced_accuracy": _put_together(shares, _balanced_difference),
         "mcc": _matthews_interval(by_question),
     }
     carried = bool(shares.enough[:2].all())
@@ -410,7 +410,7 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
     ]
 
 
-def _balanced_apart(shares: FloatArray) -> float:
+def _balanced_difference(shares: FloatArray) -> float:
     """Return balanced accuracy of A less that of B; the shares are those of `metric_differences`."""
     only_a, only_b = shares.reshape(2, 2)
     return float((only_a - only_b).mean())

@@ -30,7 +30,7 @@ def fold_of(question: IntArray, folds: int, seed: int = SEED) -> IntArray:
     return np.random.default_rng(seed).permutation(len(known))[place] % folds
 
 
-def chosen_apart(figures: PairedFigures, folds: int) -> PairedFigures:
+def widened_for_selection(figures: PairedFigures, folds: int) -> PairedFigures:
     """Widen the interval of a difference for what was selected or fitted outside each fold.
 
     Each fold's choice rests on the other folds' items, so that folds are right or wrong together. The variance of a

@@ -103,7 +103,7 @@ class Watcher:
             name=audit.training, verifier=verifier, version=version, seed=audit.seed, share=audit.share
         )
         self._project = open_project(audit.database, create=True)
-        self._ids = _begun(self._project, self._training)
+        self._ids = _start_training(self._project, self._training)
         reader = self._project.database.reader()
         self._sampler = Sampler(audit.share, audit.seed)
         self._wordings = WordingWatch(store.learnt(reader, self._ids[0]))
@@ -251,7 +251,7 @@ class Watcher:
             dropped, self._unsaid = self._unsaid, 0
         if dropped:
             self._counts.setdefault(self._step or 0, StepCounts()).dropped += dropped
-        if not (self._held or self._counts or self._alarms or self._is_to_be_kept()):
+        if not (self._held or self._counts or self._alarms or self._is_save_due()):
             return
         try:
             self._write()
@@ -271,7 +271,7 @@ class Watcher:
                 store.put_taken(connection, training, dataset, held)
             store.put_counts(connection, training, self._counts.items())
             store.put_alarms(connection, training, self._alarms)
-            keeps = self._is_to_be_kept()
+            keeps = self._is_save_due()
             if keeps:
                 store.keep(connection, training, self._wordings.learnt)
         if keeps:
@@ -282,7 +282,7 @@ class Watcher:
         else:
             self._held = []
 
-    def _is_to_be_kept(self) -> bool:
+    def _is_save_due(self) -> bool:
         due = self._ending or time.monotonic() - self._kept_at >= _KEEP_S
         return due and self._wordings.steps != self._kept_steps
 
@@ -294,6 +294,6 @@ class Watcher:
         self.dropped += len(over)
 
 
-def _begun(project: Project, training: Training) -> tuple[int, int]:
+def _start_training(project: Project, training: Training) -> tuple[int, int]:
     with project.database.write() as connection:
         return store.begin(connection, training, now())

@@ -21,7 +21,7 @@ NOT_TEXT: Final = "not_text"
 """The reason of a row that has no verdict, since a text is missing or is none."""
 
 
-class _Said(NamedTuple):
+class _VerdictColumns(NamedTuple):
     """The new columns."""
 
     verdict: list[str | None]
@@ -86,7 +86,7 @@ class Judge:
                 raise UsageError(f"The batch has a column {name!r} already.", 'Name the new ones: prefix="judged_"')
         items = self._items(columns)
         verdicts = self._reward.verdicts([item for item in items if item is not None])
-        return _with(batch, dict(zip(self._names, _said(items, verdicts), strict=True)))
+        return _with(batch, dict(zip(self._names, _verdict_columns(items, verdicts), strict=True)))
 
     def close(self) -> None:
         self._reward.close()
@@ -142,8 +142,8 @@ class Judge:
             return [self._references(cells, 1)[0] for cells in one]
 
 
-def _said(items: Sequence[VerifierInput | None], verdicts: Sequence[Verdict]) -> _Said:
-    found = _Said([], [], [])
+def _verdict_columns(items: Sequence[VerifierInput | None], verdicts: Sequence[Verdict]) -> _VerdictColumns:
+    found = _VerdictColumns([], [], [])
     left = iter(verdicts)
     for item in items:
         verdict = None if item is None else next(left)

@@ -70,7 +70,7 @@ class NodesExecutor(SolutionExecutor):
                 with cluster_sandbox(self.level, settings, self._use, look_s=_LOOK_S) as pool:
                     self._connected()
                     while not pool.is_ready:
-                        self._heed(pool)
+                        self._drop_gone(pool)
                         pool.attend()
                     self.state, self.trouble = "ready", None
                     self._serve(pool)
@@ -97,11 +97,11 @@ class NodesExecutor(SolutionExecutor):
                 # Nodes come and go while there is nothing to do, too.
                 pool.attend()
                 continue
-            for (job, suite), execution in pool.run(arrivals, partial(self._heed, pool)):
+            for (job, suite), execution in pool.run(arrivals, partial(self._drop_gone, pool)):
                 if job in self._missing:
                     self._came(job, suite, execution)
 
-    def _heed(self, pool: ClusterPool) -> None:
+    def _drop_gone(self, pool: ClusterPool) -> None:
         if self._over.is_set():
             raise _Closed
         if gone := {job for job in self._missing if job.gone}:

@@ -24,7 +24,7 @@ from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
 from workbench.runs.first_stage import LONG, AsyncReaderProcess, AsyncReaders, FirstAnswer, LeftToWorker
 from workbench.runs.generation import GO_ON, Identity, require_free
-from workbench.runs.lease import standing_in
+from workbench.runs.lease import claim_runner
 from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
 from workbench.training.auditing import watching
@@ -115,8 +115,8 @@ async def asking(
         of_settings = exits.enter_context(opened_project(chosen.database)) if chosen.database is not None else None
         same = of_settings is not None and chosen.database == journal
         project = of_settings if of_settings and same else exits.enter_context(opened_project(journal, create=True))
-        lease = exits.enter_context(standing_in(project.database))
-        run = _begun(project, chosen, verifier)
+        lease = exits.enter_context(claim_runner(project.database))
+        run = _start_run(project, chosen, verifier)
         settings = None if of_settings is None else of_settings.database
         async with answering(
             project.database, lease, run, verifier, timeout, workers=workers, settings=settings
@@ -129,7 +129,7 @@ async def asking(
                 stored_runs.settle(connection, run, "paused", str(answers.trouble))
 
 
-def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -> int:
+def _start_run(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -> int:
     name = PREFIX + chosen.name
     require_free(name)
     identity = Identity({**verifier.config(), "verifier": chosen.kind}, verifier.version)

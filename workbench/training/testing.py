@@ -47,7 +47,7 @@ class SolutionJob:
     def gone(self) -> bool:
         return self._gone
 
-    def heed(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Raise `_Abandoned` once nobody waits."""
         if self._gone:
             raise _Abandoned
@@ -203,7 +203,7 @@ class SolutionExecutor:
             return programs
         runs = {}
         for suite, program in programs.items():
-            for key, execution in pool.run([(suite, program)], job.heed):
+            for key, execution in pool.run([(suite, program)], job.raise_if_cancelled):
                 runs[key] = execution
         return self._judged(job, runs)
 

@@ -25,7 +25,7 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
     Raises:
         MemoryError: The verifier ran out of memory.
     """
-    answer, ms = _asked(verifier.verify, item)
+    answer, ms = _timed(verifier.verify, item)
     return trimmed(_require_verdict(answer), item, ms)
 
 
@@ -35,13 +35,13 @@ def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | P
     Raises:
         MemoryError: The verifier ran out of memory.
     """
-    answer, ms = _asked(verifier.quick, item)
+    answer, ms = _timed(verifier.quick, item)
     if isinstance(answer, Pending) and isinstance(answer.key, bytes):
         return Pending(key=answer.key, verdict=trimmed(_require_verdict(answer.verdict), item, ms))
     return trimmed(_require_verdict(answer), item, ms)
 
 
-def _asked(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
+def _timed(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
     started = time.perf_counter()
     try:
         answer = ask(item)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbench.core.progress import Listener, Step, Stopped, heard_by, heed, step, stepping
+from workbench.core.progress import Listener, Step, Stopped, listening_with, raise_if_cancelled, step, stepping
 
 
 def after(pace: list[tuple[float, int]], total: int = 1000) -> Step:
@@ -53,7 +53,7 @@ def test_steps_are_heard_in_their_thread_and_in_no_other() -> None:
     def look() -> None:
         seen.append([(one.what, one.done, one.total) for one in listener.under_way()])
 
-    with heard_by(listener):
+    with listening_with(listener):
         for value in stepping("abc", "outer"):
             with step("inner") as advance:
                 advance(7)
@@ -75,7 +75,7 @@ def test_many_values_are_told_of_together() -> None:
     listener, told = Listener(), 0
     counted = Step.advance
 
-    with heard_by(listener), pytest.MonkeyPatch.context() as patch:
+    with listening_with(listener), pytest.MonkeyPatch.context() as patch:
 
         def count(self: Step, by: int, now: float) -> None:
             nonlocal told
@@ -97,11 +97,11 @@ def test_work_that_nobody_waits_for_stops_at_its_next_step() -> None:
             if number == 3:
                 over.set()
 
-    with heard_by(Listener(over.is_set)), pytest.raises(Stopped):
+    with listening_with(Listener(over.is_set)), pytest.raises(Stopped):
         count()
     assert done == [0, 1, 2, 3]
     stopped = Listener()
     stopped.stop()
-    with heard_by(stopped), pytest.raises(Stopped):
-        heed()
-    heed()
+    with listening_with(stopped), pytest.raises(Stopped):
+        raise_if_cancelled()
+    raise_if_cancelled()

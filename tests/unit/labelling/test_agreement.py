@@ -377,8 +377,8 @@ def test_a_person_by_rulings_is_as_sure_as_their_questions(project: Project, rec
     assert ann.upheld.ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
 
 
-@pytest.mark.parametrize(("items", "is_told"), [(99, False), (100, True)])
-def test_a_consensus_is_estimated_from_100_items_on(tmp_path: Path, items: int, is_told: bool) -> None:
+@pytest.mark.parametrize(("items", "is_stated"), [(99, False), (100, True)])
+def test_a_consensus_is_estimated_from_100_items_on(tmp_path: Path, items: int, is_stated: bool) -> None:
     project = make_project(tmp_path, numbered(104))
     rightly = "c i " * (items // 2) + "c " * (items % 2)
     wrongly = "c i " * 25 + rightly[100:].translate(str.maketrans("ci", "ic"))
@@ -387,8 +387,8 @@ def test_a_consensus_is_estimated_from_100_items_on(tmp_path: Path, items: int, 
     ann = person(found, "ann")
     assert (found.items, found.paired) == (items + 4, items), "items with one label only say nothing of a consensus"
     columns = agreement_text(found).partition("\nperson")[2].partition("\n")[0].split()
-    assert ("consensus" in columns, "sens" in columns) == (is_told, is_told)
-    if is_told:
+    assert ("consensus" in columns, "sens" in columns) == (is_stated, is_stated)
+    if is_stated:
         assert (ann.consensus.n, ann.consensus.share) == (100, 0.5)
         assert ann.consensus.ci == pytest.approx(share_interval(np.arange(100) < 50, np.arange(100) // 2))
         assert ann.sensitivity is not None

@@ -16,9 +16,9 @@ from tests.servers.memory import HeldClock
 from tests.servers.scripted import chat_reply
 from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
-from workbench.llm.failures import AttemptFailed, of_response, said_in
+from workbench.llm.failures import AttemptFailed, error_event, of_response
 from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience
-from workbench.llm.waits import asked_wait
+from workbench.llm.waits import requested_wait
 
 NOW = 1_800_000_000.0
 
@@ -82,7 +82,7 @@ def test_every_class_of_failure(status: int, body: Any, code: str) -> None:
     ],
 )
 def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> None:
-    said = said_in(body).words
+    said = error_event(body).words
     assert words is None or said == words
     assert len(said) <= 300
     assert "\n" not in said
@@ -317,7 +317,7 @@ def test_an_endless_body_is_read_in_no_time(body: bytes) -> None:
     ],
 )
 def test_words_are_found_wherever_they_stand(body: Any, words: str) -> None:
-    assert said_in(json.dumps(body).encode()).words == words
+    assert error_event(json.dumps(body).encode()).words == words
 
 
 def test_a_page_is_named_by_its_title() -> None:
@@ -357,7 +357,7 @@ def test_forms_of_retry_after(headers: dict[str, str], seconds: float | None, mo
         monkeypatch.setenv("TZ", zone)
         time.tzset()
         try:
-            assert asked_wait(headers, NOW) == seconds
+            assert requested_wait(headers, NOW) == seconds
         finally:
             monkeypatch.undo()
             time.tzset()
@@ -365,7 +365,7 @@ def test_forms_of_retry_after(headers: dict[str, str], seconds: float | None, mo
 
 @given(st.text(max_size=40))
 def test_any_retry_after_is_a_time_or_nothing(text: str) -> None:
-    wait = asked_wait({"retry-after": text}, NOW)
+    wait = requested_wait({"retry-after": text}, NOW)
     assert wait is None or wait >= 0
 
 

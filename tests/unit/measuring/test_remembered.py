@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run
-from workbench.core.progress import Listener, Stopped, heard_by
+from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring import columns as column_memory
@@ -90,7 +90,7 @@ def test_nothing_is_made_for_nobody() -> None:
     stopped = Listener()
     stopped.stop()
     held = Remembered(10, 1000)
-    with heard_by(stopped), pytest.raises(Stopped):
+    with listening_with(stopped), pytest.raises(Stopped):
         held.get("a", (), lambda: array(1))
     assert held.bytes == 0
 

@@ -27,7 +27,7 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import ClusterUse
 from workbench.core.text.run_words import node_lines
-from workbench.runs.cluster import asked_on_nodes
+from workbench.runs.cluster import call_on_nodes
 from workbench.runs.run_status import run_info
 
 
@@ -163,9 +163,9 @@ def test_doctor_attacks_every_node(nodes: Nodes, tmp_path: Path) -> None:
 
 
 def test_a_node_that_can_not_be_attacked_is_named(nodes: Nodes) -> None:
-    told = dict(asked_on_nodes("ray", dies))
+    told = dict(call_on_nodes("ray", dies))
     assert [str(error) for error in told.values()] == ["It died."] * 2
-    told = dict(asked_on_nodes("ray", fails))
+    told = dict(call_on_nodes("ray", fails))
     assert [str(error) for error in told.values()] == ["no sandbox"] * 2
 
 

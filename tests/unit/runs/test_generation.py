@@ -19,7 +19,7 @@ from workbench.core.project import Project
 from workbench.data.store.browsing import newest_runs, runs_so_far
 from workbench.llm.records import PromptMessage, Sampling
 from workbench.measuring.accuracy import accuracy
-from workbench.runs import lease as standing_in
+from workbench.runs import lease as claim_runner
 from workbench.runs.generation import Models, ServerGeneration, WritingRequest, generating, models_from
 from workbench.runs.journal import RunJournal
 from workbench.runs.lease import Lease
@@ -232,7 +232,7 @@ def test_a_name_is_bound_to_its_models_and_what_they_are_asked(project: Project,
 def test_another_process_at_work_is_waited_for_and_then_told_of(
     project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing_in, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(claim_runner, "_PATIENCE_S", 0.0)
     lease = Lease.acquire(project.database)
     assert lease is not None
     with pytest.raises(RunError, match="at work"):

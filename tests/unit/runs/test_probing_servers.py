@@ -18,7 +18,7 @@ from tests.servers.wire import Received, Scripted
 from workbench.core.errors import RunError
 from workbench.core.project import Project
 from workbench.measuring.studies import probe_text
-from workbench.runs import lease as standing_in
+from workbench.runs import lease as claim_runner
 from workbench.runs import session
 from workbench.runs.lease import Lease
 from workbench.runs.probes import ProbingPlan, accepted, plan, run
@@ -153,7 +153,7 @@ def test_a_run_at_work_is_not_disturbed(
 ) -> None:
     lease = Lease.acquire(project.database)
     assert lease is not None
-    monkeypatch.setattr(standing_in, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(claim_runner, "_PATIENCE_S", 0.0)
     with pytest.raises(RunError, match="at work"):
         probed(project, server, "P1")
     lease.end()

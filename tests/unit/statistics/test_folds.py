@@ -9,7 +9,7 @@ from scipy.stats import norm
 from workbench.core.verdict import OutcomeCode
 from workbench.statistics.compare import compare_graded
 from workbench.statistics.confusion import IntArray, grade
-from workbench.statistics.folds import chosen_apart, fold_of
+from workbench.statistics.folds import fold_of, widened_for_selection
 
 
 def test_a_difference_of_what_was_chosen_is_as_unsure_as_folds_that_share_items_make_it() -> None:
@@ -26,7 +26,7 @@ def test_a_difference_of_what_was_chosen_is_as_unsure_as_folds_that_share_items_
         one, other = (grade(said.astype(np.int8), gold, "forced") for said in (chosen, right[5]))
         given = compare_graded(one, other, question)
         assert given is not None
-        low, high = chosen_apart(given, 5).ci
+        low, high = widened_for_selection(given, 5).ci
         held += low <= 0 <= high
     assert held / 200 >= 0.93
 
@@ -57,7 +57,7 @@ def test_a_choice_makes_ends_p_and_what_would_show_wider_by_the_same() -> None:
     given = compare_graded(a, b, np.arange(400))
     assert given is not None
     for folds, factor in ((5, 1.5), (2, 3**0.5)):
-        found = chosen_apart(given, folds)
+        found = widened_for_selection(given, folds)
         assert [abs(end - 0.1) for end in found.ci] == pytest.approx([factor * abs(end - 0.1) for end in given.ci])
         assert norm.isf(found.permutation_p / 2) * factor == pytest.approx(norm.isf(given.permutation_p / 2))
         assert found.mcnemar_p is None
@@ -66,4 +66,4 @@ def test_a_choice_makes_ends_p_and_what_would_show_wider_by_the_same() -> None:
             assert found.detectable == pytest.approx(factor * given.detectable)
     same = compare_graded(a, a, np.arange(400))
     assert same is not None
-    assert chosen_apart(same, 5).permutation_p == 1.0
+    assert widened_for_selection(same, 5).permutation_p == 1.0

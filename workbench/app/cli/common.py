@@ -20,7 +20,7 @@ import msgspec
 from workbench.core.code import NotRun
 from workbench.core.errors import UsageError
 from workbench.core.options import LARGEST, option, pair
-from workbench.core.progress import BYTES, Listener, Step, heard_by
+from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
 from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage, VerdictColumn
 from workbench.core.selection import Selection, selection_of
@@ -50,7 +50,7 @@ def showing_progress() -> Iterator[None]:
     shown = threading.Thread(target=_show, args=(listener, over), daemon=True)
     shown.start()
     try:
-        with heard_by(listener):
+        with listening_with(listener):
             yield
     finally:
         over.set()

@@ -447,10 +447,10 @@ def _proposed_lines(report: TypesProposed) -> Iterator[str]:
 
 
 def _say(project: Project, options: CurateTypesOptions) -> Output:
-    from workbench.benchmarks.curating.types import TypeSaid, say_types
+    from workbench.benchmarks.curating.types import PersonType, say_types
 
     pairs = [key_and_value(text, "--set") for text in options.said]
-    said = [TypeSaid(question_id=key, subtype=subtype) for key, subtype in pairs]
+    said = [PersonType(question_id=key, subtype=subtype) for key, subtype in pairs]
     report = say_types(project, said, by=options.by, dataset=options.scope.dataset)
     return Output(
         report,

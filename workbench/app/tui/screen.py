@@ -25,7 +25,7 @@ from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequeste
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.switches import index_of
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
-from workbench.core.progress import Listener, Stopped, heard_by
+from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class WorkbenchScreen(Screen[None]):
 
         def task() -> None:
             worker = get_current_worker()
-            with heard_by(Listener(lambda: stops and worker.is_cancelled)), suppress(Stopped):
+            with listening_with(Listener(lambda: stops and worker.is_cancelled)), suppress(Stopped):
                 result = work()
                 if not worker.is_cancelled:
                     self.post_message(Done(then, result))

@@ -20,7 +20,7 @@ from workbench.app.tui.keymap import key_of
 from workbench.app.verbs import FORM_VARIABLE, Declared, Refused, Verb
 from workbench.core.errors import Option, OptionError, UsageError
 from workbench.core.options import PEOPLE, RecordField, fields_of
-from workbench.core.progress import heed
+from workbench.core.progress import raise_if_cancelled
 from workbench.core.selection import parse_condition
 
 _NO: Final = "no"
@@ -273,7 +273,7 @@ def run_line(words: Sequence[str]) -> Ran:
         )
         try:
             while _is_running(process):
-                heed()
+                raise_if_cancelled()
         finally:
             _interrupt(process)
         return Ran(process.returncode, _text(out), *last_refusal(_text(err)))

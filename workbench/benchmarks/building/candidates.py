@@ -75,7 +75,7 @@ def chosen(project: Project, known: Columns, selection: Selection) -> CandidateI
     return CandidateItems(rows[~checks & ~gone], why)
 
 
-class HeardQuestion(NamedTuple):
+class CandidateRows(NamedTuple):
     """A question with its completions that have a verdict or label, before objects are made of them.
 
     Attributes:
@@ -95,7 +95,7 @@ def questions(
     known: Columns,
     rows: IntArray,
     said: IntArray,
-    kept: Callable[[HeardQuestion], Iterable[int]] = lambda heard: range(len(heard.names)),
+    kept: Callable[[CandidateRows], Iterable[int]] = lambda heard: range(len(heard.names)),
 ) -> list[Question]:
     """Yield the questions of these items, in order, with those of these completions that have a verdict or label.
 
@@ -129,7 +129,7 @@ def questions(
         places = places[decided[places]]
         items = known.item[rows[places]].tolist()
         own = [names_of[item] for item in items]
-        heard = HeardQuestion(head.dataset, head.question, own, (said[places] == 1).tolist())
+        heard = CandidateRows(head.dataset, head.question, own, (said[places] == 1).tolist())
         models = groups["model"].code[rows[places]].tolist()
         completions = tuple(
             Completion(

@@ -31,7 +31,7 @@ def differences(connection: building.Connection, found: StoredSet, new: NewSet) 
     if found.seed != new.seed:
         told.append(f"seed {found.seed}, now {new.seed}")
     for key, (before, now) in changed_settings(found.config, new.config).items():
-        told.append(f"{key} {_said(before)}, now {_said(now)}")
+        told.append(f"{key} {_value_text(before)}, now {_value_text(now)}")
     if sets.digest(connection, new.items, new.questions).hex() != found.digest:
         told += _members(connection, found, new)
     return told
@@ -48,7 +48,7 @@ def changed_settings(old: str, new: str) -> dict[str, tuple[Any, Any]]:
     return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "none" if value is None else msgspec.json.encode(value).decode().replace('"', "")
 
 

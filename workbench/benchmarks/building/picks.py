@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from workbench.benchmarks.building.candidates import (
-    HeardQuestion,
+    CandidateRows,
     chosen,
     composition,
     counted,
@@ -49,7 +49,7 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
     judge, each, seed, selection = options.judge, options.each, options.seed, selection_of(options.where)
     number = judging_run(project, judge, options.run)
 
-    def drawn(heard: HeardQuestion) -> list[int]:
+    def drawn(heard: CandidateRows) -> list[int]:
         return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
 
     judged = _judged(project, selection, number, drawn, each)
@@ -102,7 +102,7 @@ def _judged(
     project: Project,
     selection: Selection,
     run: int,
-    kept: Callable[[HeardQuestion], Iterable[int]],
+    kept: Callable[[CandidateRows], Iterable[int]],
     each: int,
 ) -> _PickedQuestions:
     known = columns(project)

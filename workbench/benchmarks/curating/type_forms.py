@@ -68,11 +68,11 @@ def proposed_types(project: Project) -> list[ProposedType]:
 def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[ProposedType]:
     reader = project.database.reader()
     column = _column_of_types(
-        map(_cells, curation.kept_columns(reader, [one.id for one in untyped[:_SAMPLED]]).values())
+        map(_cells, curation.extra_columns(reader, [one.id for one in untyped[:_SAMPLED]]).values())
     )
     for some in some_at_a_time(untyped):
         texts = curation.texts(reader, [one.id for one in some])
-        kept = curation.kept_columns(reader, [one.id for one in some]) if column is not None else {}
+        kept = curation.extra_columns(reader, [one.id for one in some]) if column is not None else {}
         for one in some:
             said = texts[one.id]
             own = _subtype_in(kept.get(one.id), column)

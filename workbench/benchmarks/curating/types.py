@@ -97,7 +97,7 @@ USUAL = PROMPT.call.sampling
 """How replies are drawn unless somebody says otherwise."""
 
 
-class TypeSaid(Struct, frozen=True, kw_only=True):
+class PersonType(Struct, frozen=True, kw_only=True):
     """A person's type of a question.
 
     Attributes:
@@ -198,7 +198,7 @@ def propose_types(
             if one.id not in known and not (untyped_only and type_in_force(one, confirmed=True) is not None)
         ]
         for some in some_at_a_time(wanted):
-            proposals = _asked(project, writer, asking, some)
+            proposals = _proposals(project, writer, asking, some)
             with project.database.write() as connection:
                 curation.propose(connection, writer.run, proposals)
     found = Counter(curation.proposed_by(project.database.reader(), writer.run).values())
@@ -213,7 +213,7 @@ def propose_types(
     )
 
 
-def _asked(
+def _proposals(
     project: Project, writer: ServerGeneration, asking: TypePrompt, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
     """Return the model's types of some questions: question, subtype or type, why there is none. Failed calls have
@@ -232,7 +232,7 @@ def _asked(
     return proposals
 
 
-def say_types(project: Project, said: Sequence[TypeSaid], *, by: str, dataset: str | None = None) -> LabelsImported:
+def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset: str | None = None) -> LabelsImported:
     """Store a person's types: labels of the task ``type``, as a label file's lines would give them.
 
     They are marked as given with a proposal in sight, and so left out of agreement. A later word of the same person

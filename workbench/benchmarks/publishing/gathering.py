@@ -66,14 +66,14 @@ def said_of(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]
     for row, question, place in label_lines.places(reader, [member.item for member in frozen.members]):
         names = frozen.id_of(place.dataset, place.question_id), frozen.id_of(place.dataset, place.completion_id)
         first.setdefault(question, names)
-        if found := _standing(events.of_subject(reader, "correctness", row)):
+        if found := _current_labels(events.of_subject(reader, "correctness", row)):
             yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
     for question, names in first.items():
-        if found := _standing(events.of_subject(reader, "type", question)):
+        if found := _current_labels(events.of_subject(reader, "type", question)):
             yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
 
 
-def _standing(stored: Sequence[LabelEvent]) -> tuple[LabelEvent, ...]:
+def _current_labels(stored: Sequence[LabelEvent]) -> tuple[LabelEvent, ...]:
     return tuple(event for event in current_events(stored) if event.kind in ("label", "adjudication"))
 
 

@@ -95,13 +95,13 @@ def complete(
     """
     # The client's libraries are for those who call servers.
     from workbench.runs import generating
-    from workbench.runs.lease import LeaseLost, standing_in
+    from workbench.runs.lease import LeaseLost, claim_runner
 
     asked = asked_by(project, plan)
     runs_of(project, plan)
     servers = {model.name: model.server for model in plan.models}
     require_servers(project, servers, accept=trust or plan.own)
-    with standing_in(project.database) as lease:
+    with claim_runner(project.database) as lease:
         discard_dead_imports(project.database)
         runs = begin(project, plan)
         writers = [

@@ -225,7 +225,7 @@ def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) ->
     found = {one.question: one for one in evolutions.evolved(database.reader(), run.row.id, questions)}
     plans = {question: growing.planned(found[question], settings, round, mode) for question in questions}
     pools = _texts(run, {question: one.pool.solutions for question, one in found.items()})
-    replies = _asked(run, problems, found, plans, pools)
+    replies = _ask_model(run, problems, found, plans, pools)
     taken = {
         question: growing.read(replies.get(question), found[question], problems[question]) for question in questions
     }
@@ -249,7 +249,7 @@ def _ended(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     return {one.question: growing.ended(one, run.row.settings) for one in found}
 
 
-def _asked(
+def _ask_model(
     run: _Evolution,
     problems: Mapping[int, Problem],
     found: Mapping[int, Evolved],

@@ -16,9 +16,9 @@ from workbench.coding.evolution.replies import (
     PROMPTS,
     ReadTests,
     Rewritten,
-    asked_of,
     checked,
     for_problem,
+    request_kind,
     rewritten_of,
 )
 from workbench.coding.options import RefinementOptions
@@ -131,7 +131,7 @@ def _refined(
         ]
     )
     read = {
-        one.question: rewritten_of(reply or "", bare=asked_of(problem.canonical) in own)
+        one.question: rewritten_of(reply or "", bare=request_kind(problem.canonical) in own)
         for one, problem, reply in zip(some, shown, replies, strict=True)
     }
     taken = {

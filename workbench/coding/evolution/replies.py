@@ -305,7 +305,7 @@ def _listed(lines: Sequence[str]) -> str:
     return "\n".join(["[", *(f"    {line}," for line in lines), "]"])
 
 
-def asked_of(solution: str) -> Asked:
+def request_kind(solution: str) -> Asked:
     """Return the kind of request for a problem with this reference solution, or none."""
     return "with-reference" if solution else "without-reference"
 
@@ -319,7 +319,7 @@ def for_problem(
         solution: The reference solution; "" for none.
         own: Prompts that stand in the place of ours.
     """
-    if (asked := asked_of(solution)) in own:
+    if (asked := request_kind(solution)) in own:
         return own[asked].messages({"question": question, "solution": solution, "count": str(count)})
     if solution:
         return _messages(_REFINE.format(count=count), [("problem", question), ("program", solution)], secret)

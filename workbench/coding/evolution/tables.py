@@ -256,10 +256,10 @@ def _word(value: object) -> str:
 def duplicates_text(report: DuplicateReport) -> str:
     """Render table 1 and figures 1 and 2 for a terminal."""
     overlaps = [_overlaps(report)] if len(report.overlaps) > 1 else []
-    return "\n".join(map(plain_table, [_kept(report), *overlaps, _neighbours(report)]))
+    return "\n".join(map(plain_table, [_remaining_table(report), *overlaps, _neighbours(report)]))
 
 
-def _kept(report: DuplicateReport) -> Table:
+def _remaining_table(report: DuplicateReport) -> Table:
     columns: Columns[SourceCount] = (
         word("source", lambda one: one.source),
         count("before", lambda one: one.before),

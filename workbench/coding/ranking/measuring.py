@@ -252,7 +252,7 @@ def compared(
     selected = None
     if k is not None:
         sets = list(select_stored(project, How(k=k), truth, selection, references))
-        problems, selected = _kept(problems, sets, reference_scores), selected_problems(sets)
+        problems, selected = _selected_problems(problems, sets, reference_scores), selected_problems(sets)
     unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
     found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
     measured = _measured(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
@@ -286,7 +286,7 @@ def selected_problems(sets: Sequence[SelectedSet]) -> SelectedProblems:
     )
 
 
-def _kept(
+def _selected_problems(
     problems: Iterable[ScoredProblem],
     sets: Sequence[SelectedSet],
     reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]],

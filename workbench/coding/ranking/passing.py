@@ -369,10 +369,10 @@ def given_scores(
         if one.problem is not None and one.picked.ranked:
             there: dict[Id, int] = {solution.solution_id: solution.item for solution in one.problem.solutions}
             items.setdefault(one.line.dataset or "", []).extend(there[key] for key in one.line.selected)
-    return {dataset: [_given(project, rater, these) for rater in chosen] for dataset, these in items.items()}
+    return {dataset: [_scores_of_rater(project, rater, these) for rater in chosen] for dataset, these in items.items()}
 
 
-def _given(project: Project, rater: Rater, items: Sequence[int]) -> GivenScores:
+def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> GivenScores:
     import numpy as np
 
     from workbench.statistics.confusion import align, defined

@@ -17,7 +17,7 @@ def suite_with(connection: sqlite3.Connection, question: int, suite: str, positi
     return None if row is None else row[0]
 
 
-def is_apart(connection: sqlite3.Connection, question: int, suite: str, position: int) -> bool:
+def is_excluded_test(connection: sqlite3.Connection, question: int, suite: str, position: int) -> bool:
     row = connection.execute(
         "SELECT 1 FROM tests_apart WHERE question_id = ? AND suite = ? AND position = ?", (question, suite, position)
     ).fetchone()

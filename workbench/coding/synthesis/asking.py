@@ -154,7 +154,7 @@ def fill(
         skipped |= {"no_field": len(lacking)} if lacking else {}
     with generating(project, f"pools/{name}", models, about, trust=trust, watch=watch) as writer:
         for some in some_at_a_time(chosen, _TOGETHER):
-            wanted = list(_wanted(project, some, models, samples, own, texts))
+            wanted = list(_requests(project, some, models, samples, own, texts))
             replies = writer.ask([asked for _, asked in wanted])
             records = [
                 _record(name, task_id, models.models[asked.model].server.model, asked, reply)
@@ -175,7 +175,7 @@ def fill(
     )
 
 
-def _wanted(
+def _requests(
     project: Project,
     questions: Sequence[int],
     models: Models,

@@ -332,7 +332,7 @@ class _SuiteWriting:
         wanted = [one for one in targets if one.owner not in self._done]
         self.targets += len(targets)
         self.unchanged += len(targets) - len(wanted)
-        replies = self._writer.ask([self._asked(one) for one in wanted])
+        replies = self._writer.ask([self._test_request(one) for one in wanted])
         tests = {
             target.owner: self._read(reply, target)
             for target, reply in zip(wanted, replies, strict=True)
@@ -343,7 +343,7 @@ class _SuiteWriting:
             suites.put_tests(connection, self._owner, self._suite, tests)
             suites.put_about(connection, self._suite, _json(self._stored))
 
-    def _asked(self, target: _SuiteTarget) -> WritingRequest:
+    def _test_request(self, target: _SuiteTarget) -> WritingRequest:
         count = self._reading.count
         return WritingRequest(
             messages=request_for_tests(target.problem, count, self._secret, target.code, self._own), step="tests"

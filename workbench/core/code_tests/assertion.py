@@ -280,7 +280,7 @@ def assertion_of(source: str) -> Assertion | None:
     tree = parsed(source)
     if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Assert):
         return None
-    asked = _asked(tree.body[0].test)
+    asked = _expectation(tree.body[0].test)
     if asked is None or not isinstance(asked.call.func, ast.Name):
         return None
     needs = _needed(asked.call)
@@ -315,7 +315,7 @@ def parsed(source: str, longest: int = LONGEST) -> ast.Module | None:
         return None
 
 
-def _asked(test: ast.expr) -> _Expectation | None:
+def _expectation(test: ast.expr) -> _Expectation | None:
     if isinstance(test, ast.Call):
         return _close(test)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:

@@ -28,7 +28,7 @@ from workbench.core.database.place import (
 )
 from workbench.core.errors import Command, StoreError
 from workbench.core.files import sweep
-from workbench.core.progress import Listener, heard_by, listening
+from workbench.core.progress import Listener, listening, listening_with
 
 Durability = Literal["full", "normal"]
 """``full`` survives a power cut at once (labels); ``normal`` may lose its last commits then (bulk rows)."""
@@ -470,7 +470,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
 
     def run() -> None:
         try:
-            with heard_by(listener):
+            with listening_with(listener):
                 found.append(work())
         except BaseException as error:
             failed.append(error)
@@ -480,7 +480,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
     try:
         while thread.is_alive():
             thread.join(_INTERRUPT_LOOK_S)
-            listener.heed()
+            listener.raise_if_cancelled()
             if look is not None:
                 look()
     except BaseException:

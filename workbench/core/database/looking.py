@@ -60,7 +60,7 @@ class LookedAt(Database):
         """
         if self._stood is None:
             super().require_place()
-        elif _standing(Path(os.path.realpath(self.path))) != self._stood:
+        elif _file_state(Path(os.path.realpath(self.path))) != self._stood:
             raise StoreError(f"{self.path}: it was written to in the meantime.", "Try again.")
 
     @contextmanager
@@ -135,7 +135,7 @@ def _require_current(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _standing(path: Path) -> _Standing:
+def _file_state(path: Path) -> _Standing:
     found: _Standing = []
     for end in ("", *LOGS):
         place = path.with_name(path.name + end)
@@ -172,7 +172,7 @@ def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
 
 
 def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
-    stood = _standing(path)
+    stood = _file_state(path)
     alone = _ReadSource(f"{path.as_uri()}?immutable=1", stood)
     log, journal = (path.with_name(path.name + end) for end in LOGS)
     index = path.with_name(f"{path.name}-shm")

@@ -344,7 +344,7 @@ def check_names(connection: sqlite3.Connection, selection: Selection, verifiers:
     return selection
 
 
-def kept_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+def extra_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """Return the columns of files that are no field, with their values, from the first rows of each import."""
     found: dict[str, list[str]] = {}
     for name, value in connection.execute(_COLUMNS_HELD):
@@ -358,7 +358,7 @@ def has_code(connection: sqlite3.Connection) -> bool:
 
 
 def grouping_columns(connection: sqlite3.Connection) -> list[str]:
-    """Return those of `kept_columns` with a few values, each in at least two rows, in the order of their file."""
+    """Return those of `extra_columns` with a few values, each in at least two rows, in the order of their file."""
     return [name for (name,) in connection.execute(_GROUPING)]
 
 
@@ -369,7 +369,7 @@ def require_column(connection: sqlite3.Connection, field: str) -> None:
         UsageError: No item has it.
     """
     name = field.removeprefix(COLUMN)
-    known = kept_columns(connection)
+    known = extra_columns(connection)
     if name not in known and not connection.execute(_HOLDS_COLUMN, (name,)).fetchone()[0]:
         raise UsageError(f"No item has a column {name!r}.", nearest(name, known, "Columns that were kept"))
 

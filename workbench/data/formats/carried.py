@@ -123,19 +123,19 @@ def verdict_of(given: Mapping[str, Sequence[str]]) -> str | None:
 def line_of(answers: CarriedAnswers, place: CarriedItem) -> LabelLine:
     sent = _sent(answers.line, place)
     if sent is None:
-        said = _said(answers)
+        said = _sent_fields(answers)
         uuid = str(uuid5(NAMESPACE, "\x1f".join(str(part) for part in (*place, answers.key))))
         return LabelLine(**place._asdict(), annotator=answers.person, uuid=uuid, created_at=answers.created_at, **said)
-    if answers_of(sent) == answers_of(structs.replace(sent, **_said(answers))):
+    if answers_of(sent) == answers_of(structs.replace(sent, **_sent_fields(answers))):
         return sent
-    changed = structs.replace(sent, **_said(answers), revision=sent.revision + 1)
+    changed = structs.replace(sent, **_sent_fields(answers), revision=sent.revision + 1)
     said_now = msgspec.json.encode(answers_of(changed)).decode()
     changed.uuid = str(uuid5(NAMESPACE, f"{sent.uuid} {said_now}"))
     changed.created_at = answers.created_at or sent.created_at
     return changed
 
 
-def _said(answers: CarriedAnswers) -> dict[str, Any]:
+def _sent_fields(answers: CarriedAnswers) -> dict[str, Any]:
     return {
         "verdict": answers.verdict,
         "reason": answers.reason,

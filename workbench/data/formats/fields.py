@@ -192,13 +192,13 @@ def _require(columns: Mapping[str, str], found: Sequence[str], place: str, requi
         raise FormatError(f"{place}: there is no row with columns in it.", f"Is it the right file, and {opt.format}?")
     missing = [field for field in required if field not in columns]
     if missing:
-        like = told_by_words([column for column in found if column not in columns.values()], columns)
+        like = map_by_words([column for column in found if column not in columns.values()], columns)
         maps = " ".join(f"{opt.map:{shlex.quote(field + '=' + like.get(field, _COLUMN))}}" for field in missing)
         meant = f"Did you mean {maps}?" if like.keys() & {*missing} else f"Name it: {maps}"
         raise FormatError(f"{place}: no column holds the {missing[0]}.", f"{columns_there(found)} {meant}")
 
 
-def told_by_words(
+def map_by_words(
     columns: Sequence[str], fields: Collection[str], verdicts: Collection[str] = (), names: Collection[str] = ()
 ) -> dict[str, str]:
     """Map each field to a column whose name contains the words of a known one.

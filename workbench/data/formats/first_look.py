@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.core.errors import opt
 from workbench.core.taxonomy import type_values
-from workbench.data.formats.fields import FIELDS, GRADES, fold, told_by_words
+from workbench.data.formats.fields import FIELDS, GRADES, fold, map_by_words
 from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled, types_put_right
 from workbench.data.formats.verdict_words import (
@@ -96,10 +96,10 @@ def first_look(path: Path) -> FirstLook:
     verdicts = {key: verifier_name(key) for key in others if speaks_of_verdicts(cells[key])}
     meant = _gold_answers(fields, cells)
     texts = {key: [one for one in cells[key] if isinstance(one, str) and one.strip()] for key in keys}
-    types = _told_by_types({key: texts[key] for key in others if key not in verdicts}, fields)
+    types = _map_by_types({key: texts[key] for key in others if key not in verdicts}, fields)
     names = [key for key in others if key not in types.values() and _are_names(texts[key])]
     known = {*fields, "domain"} if "source" in fields else fields
-    like = told_by_words([key for key in others if key not in types.values()], known, verdicts, names)
+    like = map_by_words([key for key in others if key not in types.values()], known, verdicts, names)
     return FirstLook(
         columns=tuple(every),
         fields={field: column for field, column in fields.items() if column not in meant.values()},
@@ -117,7 +117,7 @@ def _gold_answers(fields: Mapping[str, str], cells: Mapping[str, Sequence[Any]])
     return {"reference": column}
 
 
-def _told_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -> dict[str, str]:
+def _map_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for column, values in texts.items():
         if codes := type_values(values):

@@ -183,7 +183,7 @@ def grades_in(raw: bytes) -> tuple[Grade, ...]:
     predictions = _task(raw).predictions
     for prediction in predictions if isinstance(predictions, list) else []:
         if isinstance(prediction, dict):
-            said = verdict_of(_given(prediction))
+            said = verdict_of(_control_values(prediction))
             name = verifier_name("label-studio", str(prediction.get("model_version") or "predictions"))
             if said is not None:
                 found.setdefault(name, _grade(name, said, prediction.get("score")))
@@ -199,10 +199,10 @@ def _grade(name: str, said: str, confidence: object) -> Grade:
 
 def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:
     key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
-    return gather(_person(annotation.get("completed_by")), str(key), _given(annotation), _time(annotation))
+    return gather(_person(annotation.get("completed_by")), str(key), _control_values(annotation), _time(annotation))
 
 
-def _given(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
+def _control_values(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     """Map each control of an annotation or a prediction to its values."""
     given: dict[str, list[str]] = {}
     results = annotation.get("result")

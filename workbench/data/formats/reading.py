@@ -181,7 +181,7 @@ def plan_file(
     if "licence" in usual and "source" not in usual and "source" not in found:
         raise UsageError(f"{path}: {opt.licence} is a source's, and rows name none.", f"Name it: {opt.source}")
     read = {*found.values(), *graders.values()} - (
-        set() if released else _also_kept(sample, found, questions=questions)
+        set() if released else _also_stored(sample, found, questions=questions)
     )
     scales = (name for name, column in graders.items() if is_scale(sample, places.get(column) or ColumnPath(column)))
     return FilePlan(
@@ -271,7 +271,7 @@ def types_put_right(sample: list[dict[str, msgspec.Raw]], found: dict[str, str])
     return {**found, "type": found["subtype"], "subtype": found["type"]}
 
 
-def _also_kept(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:
+def _also_stored(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:
     """Return the columns of fields whose values are kept with the items too, since a field can't hold all of them."""
     kinds = [columns[field] for field in ("type", "subtype") if field in columns]
     unknown = (column for column in kinds if any(not is_type(_short_text(row, column) or "A") for row in sample))

@@ -172,7 +172,7 @@ class Builder(ABC, Generic[R]):
         column = self._columns.get(field, field)
         return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
 
-    def _require_said(self, row: Any) -> None:
+    def _require_text(self, row: Any) -> None:
         """Reject a row of a table whose question or reference is blank."""
         for field in ("question", "reference"):
             if isinstance(text := getattr(row, field), str) and not text.strip():
@@ -233,7 +233,7 @@ class RowBuilder(Builder[ItemRecord]):
         keys = tuple(cells)
         shape = self._shapes.get(keys) or self._new_shape(keys)
         if self._blank_is_none:
-            self._require_said(row)
+            self._require_text(row)
             _clear_blanks(row)
         question, reference, completion = row.question, row.reference, row.completion
         question_key, completion_key = row.question_id, row.completion_id
@@ -433,12 +433,12 @@ class QuestionBuilder(Builder[QuestionRecord]):
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> QuestionRecord:
         if self._blank_is_none:
-            self._require_said(row)
+            self._require_text(row)
         question, reference = row.question, row.reference
         if not isinstance(reference, str):
             reference = bytes(cells[self._columns["reference"]]).decode()
         kind, subtype, type_text, subtype_text = self._types.read(
-            self._said(row, "type") or None, self._said(row, "subtype") or None
+            self._field_value(row, "type") or None, self._field_value(row, "subtype") or None
         )
         record = QuestionRecord(
             line=line,
@@ -461,13 +461,13 @@ class QuestionBuilder(Builder[QuestionRecord]):
             raise self._nul("source")
         return record
 
-    def _said(self, row: Any, field: str) -> Any:
+    def _field_value(self, row: Any, field: str) -> Any:
         """Return a field's value; None if it is absent."""
         value = getattr(row, field)
         return None if value in self._absent else value
 
     def _key(self, row: Any, question: str, reference: str) -> str:
-        key = self._said(row, "question_id")
+        key = self._field_value(row, "question_id")
         if key is None:
             return derived(question, reference)
         if key == "":
@@ -476,7 +476,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
 
     def _source(self, row: Any) -> str | None:
         """Return ``domain/name``; the domain may be in a separate column."""
-        source, domain = self._said(row, "source"), self._said(row, "domain")
+        source, domain = self._field_value(row, "source"), self._field_value(row, "domain")
         source = self._usual_source if source is None else str(source)
         return within(domain, source) if domain else source
 

@@ -133,9 +133,9 @@ class LabelSheet(Sheet):
                     if is_missing(cells[person]):
                         self.missing[person] += 1
                     else:
-                        yield number, raw, self._said(number, person, cells)
+                        yield number, raw, self._label_line(number, person, cells)
 
-    def _said(self, number: int, person: str, cells: Mapping[str, str]) -> Line | Refusal:
+    def _label_line(self, number: int, person: str, cells: Mapping[str, str]) -> Line | Refusal:
         label = _label(cells[person])
         if not label:
             message = (

@@ -221,7 +221,7 @@ class _HashingReader:
         self._hasher.shutdown(wait=True)
 
 
-class _BegunStream:
+class _PeekedStream:
     """A stream whose first bytes have been looked at and are still to be read."""
 
     def __init__(self, file: Stream) -> None:
@@ -293,7 +293,7 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
 
 def _decoded(stream: Stream, path: Path | None) -> Stream:
     """Return the text of a stream without its compression, which is detected from its first bytes."""
-    begun, place = _BegunStream(stream), path or "standard input"
+    begun, place = _PeekedStream(stream), path or "standard input"
     if begun.start in _OTHERS:
         raise FormatError(f"{place}: it is packed with {_OTHERS[begun.start]}.", "Unpack it, or use gzip.")
     return _TextLines(_Unzipped(begun, place) if begun.start.startswith(_GZIP) else begun)

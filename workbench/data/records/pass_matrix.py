@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.core.code import CodeTest, Execution, Problem, SetApart, SolutionForm, Where
+from workbench.core.code import CodeTest, ExcludedTest, Execution, Problem, SolutionForm, Where
 from workbench.core.run import RunState
 
 ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "broken", "differs", "suites"]
@@ -166,7 +166,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
         return self.problem.suites.get(self.suite, ())
 
     @property
-    def apart(self) -> dict[int, SetApart]:
+    def apart(self) -> dict[int, ExcludedTest]:
         return self.problem.apart.get(self.suite, {})
 
     def count(self, *places: Where) -> int:

@@ -25,7 +25,7 @@ from workbench.core.database.selection import (
 from workbench.core.database.values import vector
 from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
-from workbench.core.progress import heed
+from workbench.core.progress import raise_if_cancelled
 from workbench.core.selection import COLUMN
 from workbench.core.verdict import OutcomeCode
 from workbench.statistics.records.report import NO_REASON
@@ -193,7 +193,7 @@ def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, i
     ).fetchall()
 
 
-def kept_values(connection: Connection, field: str, items: npt.NDArray[np.integer[Any]]) -> tuple[Vector, list[str]]:
+def stored_values(connection: Connection, field: str, items: npt.NDArray[np.integer[Any]]) -> tuple[Vector, list[str]]:
     """Return each item's value in a `COLUMN` or in one of `TOLD`, as a position in the list of values, "" first.
 
     Args:
@@ -212,7 +212,7 @@ def kept_values(connection: Connection, field: str, items: npt.NDArray[np.intege
     places = {"": 0}
     found = np.zeros(len(items), dtype=np.int64)
     while block := rows.fetchmany(_PIECE):
-        heed()
+        raise_if_cancelled()
         ids, values = zip(*block, strict=True)
         codes = [places.setdefault(value[:_LONGEST], len(places)) for value in values]
         if len(places) > _MOST_VALUES:
@@ -239,9 +239,9 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     places: dict[str, int] = {NO_REASON: 0}
     scored, piece = 0, _FIRST_PIECE
     while first <= last and (ends := _ends(connection, run, first, last)) is not None:
-        heed()
+        raise_if_cancelled()
         span = ends[0], min(ends[0] + piece - 1, ends[1])
-        found = _coded_verdicts(connection, run, span, places) or _told_verdicts(connection, run, span, places)
+        found = _coded_verdicts(connection, run, span, places) or _stored_verdicts(connection, run, span, places)
         parts.append(found[:3])
         scored += found[3]
         first, piece = span[1] + 1, min(_GROWTH * piece, _PIECE)
@@ -298,7 +298,7 @@ def _judged(connection: Connection, run: int, span: tuple[int, int]) -> Vector:
     return vector(text)
 
 
-def _told_verdicts(connection: Connection, run: int, span: tuple[int, int], places: dict[str, int]) -> _SomeVerdicts:
+def _stored_verdicts(connection: Connection, run: int, span: tuple[int, int], places: dict[str, int]) -> _SomeVerdicts:
     import numpy as np
 
     ids, outcomes, reasons, scored = connection.execute(

@@ -64,7 +64,7 @@ class QuestionRows:
         contradiction = self._items.take_question(item, extra)
         if contradiction is not None:
             return _refused(item, contradiction)
-        question = self._items.asked_id
+        question = self._items.question_row_id
         if question > newest:
             self._pending[question] = extra
             return "new"

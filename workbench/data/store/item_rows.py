@@ -150,7 +150,7 @@ class ItemInserter:
         self.begin_file()
 
     @property
-    def asked_id(self) -> int:
+    def question_row_id(self) -> int:
         return self._asked_id
 
     @property
@@ -218,7 +218,7 @@ class ItemInserter:
         if other is not None and other.place:
             where = f"{where} ({other.place})"
         if is_derived(item):
-            return self._told_by_texts(item, code, fields, where)
+            return self._text_refusal(item, code, fields, where)
         differs = f"differs in {' and '.join(fields)} from the row of these ids {where}"
         if not fields:
             differs = f"has other content than the row of these ids {where}"
@@ -231,7 +231,7 @@ class ItemInserter:
             raw=item.raw[:KEPT_RAW],
         )
 
-    def _told_by_texts(self, item: ItemRecord, code: str, fields: tuple[str, ...], where: str) -> Refusal:
+    def _text_refusal(self, item: ItemRecord, code: str, fields: tuple[str, ...], where: str) -> Refusal:
         begins = " ".join(item.question.split())[:_SHOWN]
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked == self._asked:
@@ -260,7 +260,7 @@ class ItemInserter:
         self._licences.complete(connection)
 
     def take_question(self, item: ItemRecord, extra: str | None = None) -> str | None:
-        """Select or insert an item's question (`asked_id`); return the code of a contradiction, if any.
+        """Select or insert an item's question (`question_row_id`); return the code of a contradiction, if any.
 
         A row that does not say the source or the type of a stored question contradicts nothing.
 

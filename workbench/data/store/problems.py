@@ -101,7 +101,7 @@ class ProblemRows:
         contradiction = self._items.take_question(item)
         if contradiction is not None:
             return _contradicted(record, contradiction, "prompt", "another prompt, solution or source")
-        known = self._known.get(problem.task_id) or self._stored(problem.task_id, self._items.asked_id)
+        known = self._known.get(problem.task_id) or self._stored(problem.task_id, self._items.question_row_id)
         new = known is None
         if known is None:
             known = self._add_problem(record)
@@ -138,7 +138,7 @@ class ProblemRows:
 
     def _add_problem(self, record: ProblemRecord) -> _KnownProblem:
         task_id = record.problem.task_id
-        known = self._known[task_id] = _KnownProblem(self._items.asked_id, _around(record.problem), {})
+        known = self._known[task_id] = _KnownProblem(self._items.question_row_id, _around(record.problem), {})
         self._problem_ids[task_id] = known.question_id
         self._problems.append((known.question_id, *known.around, record.extra))
         return known

@@ -98,7 +98,7 @@ def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
     )
 
 
-def _stands(alias: str) -> str:
+def _is_current(alias: str) -> str:
     return (
         "NOT EXISTS (SELECT 1 FROM own_events AS later "
         f"WHERE later.task = {alias}.task AND later.subject = {alias}.subject AND later.supersedes = {alias}.uuid)"
@@ -120,7 +120,7 @@ class StoredLabel(Struct, frozen=True, kw_only=True):
 def own_label(connection: sqlite3.Connection, task: str, subject: int) -> StoredLabel | None:
     row = connection.execute(
         "SELECT verdict, subtype, exclusion_reason, coalesce(note, ''), unsure, tags, partial FROM own_events AS e "
-        f"WHERE kind = 'label' AND task = ? AND subject = ? AND {_stands('e')} "
+        f"WHERE kind = 'label' AND task = ? AND subject = ? AND {_is_current('e')} "
         "ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (task, subject),
     ).fetchone()
@@ -200,15 +200,15 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
     rows = connection.execute(
         f"SELECT e.subject, substr(qt.text, 1, {question_characters:d}), e.verdict, coalesce(e.exclusion_reason, ''), "
         "coalesce((SELECT t.subtype FROM own_events AS t WHERE t.kind = 'label' AND t.task = 'type' "
-        f"AND t.subject = c.question_id AND {_stands('t')} ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1), ''), "
+        f"AND t.subject = c.question_id AND {_is_current('t')} ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1), ''), "
         "coalesce(e.note, ''), e.unsure, e.tags, e.partial, e.created_at "
         "FROM own_events AS e JOIN completions AS c ON c.id = e.subject "
         "JOIN question_text AS qt ON qt.id = c.question_id "
-        f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_stands('e')} "
+        f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_is_current('e')} "
         # An item that came anew (in a new round, or as a repeat) stands there once, with the newest label.
         "AND NOT EXISTS (SELECT 1 FROM own_events AS n WHERE n.kind = 'label' AND n.task = e.task "
         "AND n.subject = e.subject AND (n.created_at, n.uuid) > (e.created_at, e.uuid) "
-        f"AND {_stands('n')}) ORDER BY e.id DESC LIMIT ?",
+        f"AND {_is_current('n')}) ORDER BY e.id DESC LIMIT ?",
         (limit,),
     )
     return [

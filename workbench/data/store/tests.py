@@ -16,9 +16,9 @@ from workbench.core.code import (
     NOT_RUN,
     PASS,
     CodeTest,
+    ExcludedTest,
     Origin,
     Problem,
-    SetApart,
     SolutionForm,
 )
 from workbench.core.code_tests.broken import with_candidate
@@ -211,14 +211,16 @@ def _written(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
     return {dataset: frozenset(names) for dataset, names in found.items()}
 
 
-def tests_apart(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, dict[str, dict[int, SetApart]]]:
-    found: dict[int, dict[str, dict[int, SetApart]]] = {}
+def tests_apart(
+    connection: sqlite3.Connection, questions: Sequence[int]
+) -> dict[int, dict[str, dict[int, ExcludedTest]]]:
+    found: dict[int, dict[str, dict[int, ExcludedTest]]] = {}
     for question, suite, place, reason, person in connection.execute(
         "SELECT x.question_id, x.suite, x.position, x.reason, x.person FROM json_each(?) AS wanted "
         "CROSS JOIN tests_apart AS x ON x.question_id = wanted.value",
         (_json(questions),),
     ):
-        found.setdefault(question, {}).setdefault(suite, {})[place] = SetApart(reason, person)
+        found.setdefault(question, {}).setdefault(suite, {})[place] = ExcludedTest(reason, person)
     return found
 
 

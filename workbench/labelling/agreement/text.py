@@ -49,7 +49,7 @@ def agreement_text(report: AgreementReport) -> str:
         head(report),
         f"{why} Blind labels count: {Command('open DB', as_='NAME')}" if why else "",
         "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
-        _said(report),
+        _shares_text(report),
         fill(why_low(report), _WIDTH),
     ]
     blocks += [fill(f"ceiling: {ceiling_in_words(one)}", _WIDTH) for one in report.ceiling]
@@ -173,7 +173,7 @@ def _fleiss(report: AgreementReport) -> tuple[str, str, str, str]:
     return "Fleiss' kappa", NONE, "", "undefined: label counts differ, or one category only"
 
 
-def _said(report: Figures) -> str:
+def _shares_text(report: Figures) -> str:
     if report.prevalence is None:
         return "said: more values than can be listed"
     shares = sorted(report.prevalence.items(), key=lambda share: -share[1])

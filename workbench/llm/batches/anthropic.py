@@ -27,7 +27,7 @@ from workbench.llm.batches.records import (
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.dialects.openai import decoded, entries, mapping, optional_count, optional_text
 from workbench.llm.failures import AttemptFailed, malformed, of_response
-from workbench.llm.waits import asked_wait
+from workbench.llm.waits import requested_wait
 
 _COUNTS: Final = ("succeeded", "errored", "canceled", "expired")
 _STATUSES: Final = {
@@ -100,7 +100,7 @@ class AnthropicBatches:
             words=words,
             done=sum(optional_count(data.get("request_counts"), count) or 0 for count in _COUNTS),
             results=(name,),
-            wait=asked_wait(received.headers, server.date()),
+            wait=requested_wait(received.headers, server.date()),
         )
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:

@@ -18,7 +18,7 @@ from workbench.llm.batches.records import BatchResult, BatchStatus, NewBatch, op
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.dialects.openai import decoded, entries, mapping, optional_count, optional_text
 from workbench.llm.failures import malformed
-from workbench.llm.waits import asked_wait
+from workbench.llm.waits import requested_wait
 
 _ENDED: Final = frozenset({"failed", "completed", "expired", "cancelled"})
 _PAGES: Final = 20
@@ -89,7 +89,7 @@ class OpenAIBatches:
             done=done,
             results=_texts(data, ("output_file_id", "error_file_id")),
             problems=_problems(problems) if words == "failed" else (),
-            wait=asked_wait(received.headers, server.date()),
+            wait=requested_wait(received.headers, server.date()),
         )
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
@@ -175,7 +175,7 @@ class MistralBatches(OpenAIBatches):
             done=optional_count(data, "completed_requests"),
             results=results,
             problems=_problems(data.get("errors")) if words == "FAILED" and not results else (),
-            wait=asked_wait(received.headers, server.date()),
+            wait=requested_wait(received.headers, server.date()),
         )
 
     async def cancel(self, server: BatchServer, name: str) -> None:

@@ -398,7 +398,7 @@ def usage(data: Any, tier: Any = None) -> Usage:
         cached_tokens=cached,
         completion_tokens=completion,
         reasoning_tokens=reasoning,
-        cost=_told_cost(data),
+        cost=_reported_cost(data),
         written_tokens=written,
         tier=tier if isinstance(tier, str) else None,
     )
@@ -430,7 +430,7 @@ def _first_count(data: dict[str, Any], places: tuple[tuple[str | None, str], ...
     return next((count for count in counts if count is not None), None)
 
 
-def _told_cost(data: dict[str, Any]) -> float | None:
+def _reported_cost(data: dict[str, Any]) -> float | None:
     """Return the cost that a server reports: OpenRouter including upstream costs of a custom key, Perplexity, xAI,
     DeepInfra.
     """

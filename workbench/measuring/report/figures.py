@@ -122,7 +122,7 @@ def across(contents: Contents, report: AccuracyReport) -> Table:
         f"average over items, macro over types. Protocol {report.protocol}, gold {report.gold_choice}.",
         head=((Head("Verifier"), *heads, Head("Micro"), Head("Macro")),),
         rows=tuple(rows),
-        notes=(scale.note, *_said(contents, report), *selected_by_note(report.rows)),
+        notes=(scale.note, *_test_notes(contents, report), *selected_by_note(report.rows)),
     )
 
 
@@ -160,7 +160,7 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
         rows=tuple(rows),
         notes=(
             scale.note,
-            *(_said(contents, report) if number == 0 else ()),
+            *(_test_notes(contents, report) if number == 0 else ()),
             *((f"{left_out:,} smaller groups are left out here.",) if left_out else ()),
         ),
     )
@@ -191,7 +191,7 @@ def delta(row: AccuracyRow | None) -> str:
     return f"{difference(row.delta)}{_MARK if row.is_significant else ''}"
 
 
-def _said(contents: Contents, report: AccuracyReport) -> tuple[str, ...]:
+def _test_notes(contents: Contents, report: AccuracyReport) -> tuple[str, ...]:
     notes = tuple(note for note in report.notes if note not in contents.overall.notes)
     if report.tests is None:
         return notes

@@ -182,10 +182,10 @@ class ReviewQueue:
 def _answered(row: Disagreement, texts: reviews.ItemTexts) -> AnsweredRow:
     reference, answer = card_reference(texts.reference, texts.subtype).text, card_completion(texts.completion).text
     found = differences(reference, answer)
-    return AnsweredRow(row, asked_last(texts.question), reference[:LONGEST], answer[:LONGEST], found)
+    return AnsweredRow(row, question_end(texts.question), reference[:LONGEST], answer[:LONGEST], found)
 
 
-def asked_last(question: str) -> str:
+def question_end(question: str) -> str:
     said = " ".join(question.split())
     if len(said) <= _ASKED:
         return said

@@ -252,7 +252,7 @@ def give_cause(
     return deciding.mark_errors(project, verdicts, cause.category, by=by, queue=scope.queue, note=cause.own)
 
 
-def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
+def last_marks(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
     """Return the last marks of a reviewer in a scope, with those made at the same moment; empty if none is in force."""
     own = [
         review

@@ -173,7 +173,7 @@ def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int,
     return {number: Texts(text, reference) for number, text, reference in rows}
 
 
-def kept_columns(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, str]:
+def extra_columns(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, str]:
     rows = connection.execute(_KEPT_COLUMNS, (str(list(questions)),))
     return {number: extra for number, extra, _ in rows}
 

@@ -48,7 +48,7 @@ class GatheredCall(Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class AskedBefore(Struct, frozen=True):
+class EarlierCall(Struct, frozen=True):
     """A call of a run with a certain key, in one of its batches."""
 
     item: int | None
@@ -210,14 +210,14 @@ def failed_codes(connection: sqlite3.Connection, batch: int) -> list[str]:
     return [code or "" for (code,) in rows]
 
 
-def asked_before(connection: sqlite3.Connection, run: int, key: bytes) -> list[AskedBefore]:
+def earlier_calls(connection: sqlite3.Connection, run: int, key: bytes) -> list[EarlierCall]:
     """Return a run's calls with a key in its batches, oldest first."""
     rows = connection.execute(
         "SELECT a.completion_id, a.state, a.status, a.code, a.detail FROM batched_calls AS b "
         "CROSS JOIN attempts AS a ON a.id = b.attempt_id WHERE b.key = ? AND b.run_id = ? ORDER BY a.id",
         (key, run),
     )
-    return [AskedBefore(*row) for row in rows]
+    return [EarlierCall(*row) for row in rows]
 
 
 def forget_failures(connection: sqlite3.Connection, run: int) -> None:

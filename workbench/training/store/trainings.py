@@ -114,8 +114,8 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
     for one in taken:
         record = _record(one)
         contradiction = rows.take_question(record)
-        questions.append(rows.asked_id)
-        contradiction = contradiction or rows.take_completion(rows.asked_id, record)
+        questions.append(rows.question_row_id)
+        contradiction = contradiction or rows.take_completion(rows.question_row_id, record)
         assert not contradiction, contradiction
     rows.flush()
     if rows.last_completion_id >= rows.first_completion_id:

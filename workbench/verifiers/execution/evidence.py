@@ -57,7 +57,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
             detail="The process that runs solutions died over this one; its tests say nothing.",
             ms=ms,
         )
-    apart = _set_apart(problem, found)
+    apart = _count_excluded(problem, found)
     if not total:
         return Verdict(outcome=Outcome.ABSTAIN, reason="broken_tests", detail=apart.error, ms=ms)
     score = sum(one.passed for one in executions) / total
@@ -121,7 +121,7 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
     return _First(suite, position, letter, failure)
 
 
-class _Apart(NamedTuple):
+class _ExcludedTests(NamedTuple):
     """Excluded tests: how many, and the most frequent reason: their fault, or a person's."""
 
     tests: int
@@ -136,20 +136,20 @@ class _Apart(NamedTuple):
         return f"{counted(self.tests, 'test')} set apart{why}"
 
 
-def _set_apart(problem: Problem, found: Mapping[str, Execution]) -> _Apart:
+def _count_excluded(problem: Problem, found: Mapping[str, Execution]) -> _ExcludedTests:
     errors: Counter[str] = Counter()
     for suite, one in found.items():
         if BROKEN in one.outcomes:
             errors.update(wrong.error for wrong in broken_tests(problem, problem.suites.get(suite, ()), suite).values())
             errors.update(one.words for one in problem.apart.get(suite, {}).values())
     count = sum(one.outcomes.count(BROKEN) for one in found.values())
-    return _Apart(count, errors.most_common(1)[0][0] if errors else None)
+    return _ExcludedTests(count, errors.most_common(1)[0][0] if errors else None)
 
 
 def _detail(problem: Problem, first: _First, total: int, apart: str) -> str:
     failure = first.failure
     test = problem.suites[first.suite][first.position]
-    parts = [f"{first.suite} {first.position + 1} of {total}", _asked(test)]
+    parts = [f"{first.suite} {first.position + 1} of {total}", _shorten_test(test)]
     if failure is not None:
         raised = ": ".join(filter(None, (failure.error, " ".join((failure.message or "").split()))))
         parts += [raised, "" if failure.line is None else f"line {failure.line}"]
@@ -157,7 +157,7 @@ def _detail(problem: Problem, first: _First, total: int, apart: str) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _asked(test: CodeTest) -> str:
+def _shorten_test(test: CodeTest) -> str:
     if test.form == "program":
         return ""
     text = f"input {test.source.strip()}" if test.form == "stdio" else test.source.strip()

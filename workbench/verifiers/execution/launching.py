@@ -174,7 +174,7 @@ _LOADERS: Final = tuple(sorted(glob("/lib*/ld-*")))
 """What starts any program that uses shared libraries."""
 
 
-class _Heard(Struct):
+class _ProcessResult(Struct):
     """The result of one process.
 
     Attributes:
@@ -285,7 +285,7 @@ class _Launch:
 
     def _run_script(self, place: int) -> None:
         test = self._program.tests[place]
-        heard = self._heard(self._program.source, test.source, "", 0)
+        heard = self._read_result(self._program.source, test.source, "", 0)
         if heard.cut:
             self._give(place, *heard.cut)
         elif heard.status:
@@ -307,7 +307,7 @@ class _Launch:
             compared=tuple(split is not None for split in splits),
             mark=secrets.token_hex(8),
         )
-        heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
+        heard = self._read_result(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
         start, *lines = heard.lines or [ReportLine()]
         if not start.started:
             self._give_all(places, heard, start)
@@ -319,9 +319,9 @@ class _Launch:
         else:
             if len(lines) < len(places):
                 self._give(places[len(lines)], *(heard.cut or _ending(heard.status, self._program.seconds)))
-        self._set_apart([place for place in places if self._letters.get(place) == "s"])
+        self._mark_broken([place for place in places if self._letters.get(place) == "s"])
 
-    def _give_all(self, places: list[int], heard: _Heard, start: ReportLine) -> None:
+    def _give_all(self, places: list[int], heard: _ProcessResult, start: ReportLine) -> None:
         for place in places:
             if heard.status == UNCOMPILED << 8:
                 self._give(place, "s", "it doesn't compile")
@@ -341,7 +341,7 @@ class _Launch:
         else:
             self._give(place, "f", got=_text(line.value), expected=shortened(split.literal))
 
-    def _set_apart(self, places: list[int]) -> None:
+    def _mark_broken(self, places: list[int]) -> None:
         """Of tests that are reported as no code, mark as broken those that fail without the program, too.
 
         A program may report that of any test, so its report alone doesn't count.
@@ -352,7 +352,7 @@ class _Launch:
         sources = tuple(self._program.tests[place].source for place in places)
         none = (False,) * len(places)
         asked = RunnerTask(source="", setup="", tests=sources, compared=none, mark=secrets.token_hex(8))
-        heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
+        heard = self._read_result(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
         for place, line in zip(places, heard.lines[1:], strict=False):
             if line.outcome == "s":
                 self._letters[place] = BROKEN
@@ -369,7 +369,7 @@ class _Launch:
         if letter != PASS:
             self._failures[place] = Failure(position=place, outcome=letter, message=message, **told)
 
-    def _heard(self, text: str, given: str, mark: str, count: int) -> _Heard:
+    def _read_result(self, text: str, given: str, mark: str, count: int) -> _ProcessResult:
         with _process(self._runner, text, given, self._settings) as process:
             listener = OutputListener(process, mark, count, self._settings.output_bytes)
             start_s = _COMPILE_S if self._runner.compile else _START_S
@@ -382,7 +382,7 @@ class _Launch:
         self._seconds += listener.cpu
         # The launcher says of a program that a signal has ended 128 and its number.
         status = code - 128 if code > 128 else code << 8
-        return _Heard(listener.lines, bytes(listener.output), cut, status)
+        return _ProcessResult(listener.lines, bytes(listener.output), cut, status)
 
 
 def _ending(status: int, seconds: float) -> Cut:

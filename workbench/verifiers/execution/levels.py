@@ -89,7 +89,7 @@ def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
 
 def survey_scratch() -> LevelStatus:
     """Attack such a folder with all attacks, and remember that it holds."""
-    found = _standing(check_scratch)
+    found = _check_level(check_scratch)
     if found.holds:
         _remember(_place("-scratch"), "L3")
     return found
@@ -98,7 +98,7 @@ def survey_scratch() -> LevelStatus:
 def survey() -> list[LevelStatus]:
     """Attack every safe level with all attacks, and remember the best that holds; best first."""
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
-        found = list(executor.map(lambda level: _standing(partial(check_level, level), level), SAFE_LEVELS))
+        found = list(executor.map(lambda level: _check_level(partial(check_level, level), level), SAFE_LEVELS))
     if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
         _remember(_place(), best)
     return found
@@ -136,11 +136,11 @@ def _found(place: Path) -> Level:
 
 
 def _withstands(check: Callable[[], list[AttackResult]]) -> bool:
-    first = _standing(check)
-    return first.holds or (first.unusable is None and _standing(check).holds)
+    first = _check_level(check)
+    return first.holds or (first.unusable is None and _check_level(check).holds)
 
 
-def _standing(check: Callable[[], list[AttackResult]], level: Level = "L3") -> LevelStatus:
+def _check_level(check: Callable[[], list[AttackResult]], level: Level = "L3") -> LevelStatus:
     try:
         return LevelStatus(level, tuple(check()))
     except UnusableLevelError as error:

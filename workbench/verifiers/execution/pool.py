@@ -93,7 +93,7 @@ class Slot:
                 if self._retired and self._retired.child.pid == end.pid:
                     self._retired.ended(end.status)
                     self._retired = None
-            if self._running and self._running.heed():
+            if self._running and self._running.raise_if_cancelled():
                 self._stop(self._running)
             return self._go_on()
         except BoxLostError as error:
@@ -225,13 +225,13 @@ class SandboxPool:
         return [slot.box.pid for slot in self._slots]
 
     def run(
-        self, jobs: Iterable[tuple[K, Program]], heed: Callable[[], None] | None = None
+        self, jobs: Iterable[tuple[K, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Generator[tuple[K, Execution], None, None]:
         """Run each program against its tests.
 
         Args:
             jobs: Read one by one, as sandboxes become free; may have none while others are in progress, and more later.
-            heed: Called repeatedly while there is no result, each tenth of a second at least.
+            raise_if_cancelled: Called repeatedly while there is no result, each tenth of a second at least.
 
         Yields:
             Each job's key and result, in the order they end.
@@ -246,8 +246,8 @@ class SandboxPool:
             while keys:
                 ended = self.turn(source, keys)
                 yield from ended
-                if heed and not ended:
-                    heed()
+                if raise_if_cancelled and not ended:
+                    raise_if_cancelled()
                 if not keys:
                     # There may be more, now that what has ended is known.
                     self._fill(source, keys)

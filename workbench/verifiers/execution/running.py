@@ -27,7 +27,7 @@ class RunningBatch:
 
     Attributes:
         child: The process and its pipes.
-        next_look: Monotonic time at which `heed` is due if nothing happens before.
+        next_look: Monotonic time at which `raise_if_cancelled` is due if nothing happens before.
         awaits_end: The way the process ended decides its test's outcome.
     """
 
@@ -55,7 +55,7 @@ class RunningBatch:
         results = [(self.child.results, 0)]
         return [*results, (self.child.job, select.POLLOUT)] if self._unsent else results
 
-    def heed(self) -> bool:
+    def raise_if_cancelled(self) -> bool:
         """Send input, process reports, and check deadlines; return whether it has to end."""
         self._send()
         try:

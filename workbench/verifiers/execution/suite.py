@@ -154,12 +154,12 @@ def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest
         b"" if sides.via else _likely(expected, _ROOM * len(test.source)),
         sides.via,
         whole if sides.via else "",
-        _wanted(sides),
+        _expected_text(sides),
         raised and _code(raised, "exec", compiles=compiles),
     )
 
 
-def _wanted(sides: Assertion) -> str:
+def _expected_text(sides: Assertion) -> str:
     if sides.via is None:
         return sides.right
     match sides.via.name, sides.via.given:

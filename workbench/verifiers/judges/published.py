@@ -60,7 +60,7 @@ def standing(data: bytes, prompt: PublishedPrompt) -> Standing:
     return "as released" if hashlib.sha256(data).hexdigest() == prompt.sha256 else "changed"
 
 
-def standing_words(standing: Standing) -> str:
+def release_note(standing: Standing) -> str:
     if standing == "as released":
         return "the prompt's bytes are those that VerifyBench's authors released"
     return "the prompt is not the one that VerifyBench's authors released: its bytes differ"

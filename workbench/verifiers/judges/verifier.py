@@ -21,7 +21,7 @@ from workbench.verifiers.judges.grading import WORDS, by_score
 from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 from workbench.verifiers.judges.parsers.rubric import rubric
-from workbench.verifiers.judges.published import ANSWER, Standing, from_folder, standing_words
+from workbench.verifiers.judges.published import ANSWER, Standing, from_folder, release_note
 from workbench.verifiers.judges.roles import prompts_in, template_in, with_prompts
 from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import WORD_NAMES, Template, builtin, builtin_text
@@ -215,7 +215,7 @@ class LlmJudge:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return for a published prompt whether it is the released one."""
-        return () if self._standing is None else (standing_words(self._standing),)
+        return () if self._standing is None else (release_note(self._standing),)
 
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
         count = whole(options, TOP_LOGPROBS, least=1, most=_MOST_LOGPROBS)
@@ -231,16 +231,16 @@ class LlmJudge:
 
     def _drawn(self, options: Mapping[str, str], kind: Kind) -> Template:
         chosen = sampling_from(options)
-        template = self._told(options, kind, chosen)
+        template = self._template_of(options, kind, chosen)
         is_drawn = "temperature" in chosen.left_out or any(call.sampling.temperature for call in template.calls)
         if self._samples == 1 or is_drawn:
             return _lengthened(template, options)
         if chosen.temperature == 0:
             raise ValueError("temperature: several samples need one above 0, or all of them are the same")
         chosen = structs.replace(chosen, temperature=_VOTE_TEMPERATURE)
-        return _lengthened(self._told(options, kind, chosen), options)
+        return _lengthened(self._template_of(options, kind, chosen), options)
 
-    def _told(self, options: Mapping[str, str], kind: Kind, chosen: Sampling) -> Template:
+    def _template_of(self, options: Mapping[str, str], kind: Kind, chosen: Sampling) -> Template:
         if PUBLISHED not in options:
             template = _template(options, self._strategy_name, kind, chosen)
             return template if PROMPTS not in options else self._with_prompts(template, options, kind)

@@ -47,11 +47,11 @@ def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
     if measured is None and (lettered := split_letter(text)) and question.measures_in(lettered[1]):
         measured = lettered
     if measured is not None and measured[1].dropped:
-        return _said(tidy(measured[0]), measured[1])
-    return _said(text)
+        return _expression_of(tidy(measured[0]), measured[1])
+    return _expression_of(text)
 
 
-def _said(text: str, its: Unit | None = None) -> Expression | None:
+def _expression_of(text: str, its: Unit | None = None) -> Expression | None:
     said: tuple[Statement, ...] | None
     try:
         said = statements(text)

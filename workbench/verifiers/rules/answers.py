@@ -19,7 +19,7 @@ from workbench.core.final_answer import (
     stripped,
 )
 from workbench.verifiers.rules.envelopes import closing_line, enveloped
-from workbench.verifiers.rules.sought import Sought
+from workbench.verifiers.rules.sought import PrefilteredPattern
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.units import unit
 
@@ -35,7 +35,7 @@ _VERDICT_LINE = re.compile(
     )\W*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ADDRESSES_A_JUDGE = Sought(
+_ADDRESSES_A_JUDGE = PrefilteredPattern(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|above|previous|prior|context)|\b(?:grader|evaluator|judge)\b"
     r"|\b(?:mark|grade|score|rate|judge|accept|treat)\s+(?:this|it|the\s+(?:answer|response|solution|completion))\b"
     r"|\breference\s+answer\b|\b(?:output|respond|reply|answer|say)\s+(?:only\s+|just\s+|exactly\s+)?(?:with\s+)?[\"'“:]",
@@ -133,7 +133,7 @@ def revised(completion: str, answer: FinalAnswer) -> bool:
     return found is not None and _ANOTHER.search(behind, found.end()) is not None
 
 
-def is_told(answer: FinalAnswer, completion: str) -> bool:
+def is_stated(answer: FinalAnswer, completion: str) -> bool:
     """Return whether the completion states explicitly that this is its answer; else it is a guess from the last line.
 
     Bold text and a formula are explicit if the line ends with them, not if it continues in words.

@@ -206,7 +206,12 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
     found = option_of(answer, known, same) or _all_named(answer, known, same)
     last = sentences(answer)[-1]
     if found is None and len(last) <= _LONGEST_SENTENCE:
-        found = letters(last, known) or named_letters(last, known) or _told(last, known, same) or _within(last, known)
+        found = (
+            letters(last, known)
+            or named_letters(last, known)
+            or _concluded_options(last, known, same)
+            or _within(last, known)
+        )
     if found is None and len(answer) <= _LONGEST_SENTENCE:
         found = named_letters(answer, known)
     return found or None
@@ -218,7 +223,7 @@ def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str
     return (option_of(found[1], known, same) or frozenset()) if found and known else frozenset()
 
 
-def given_text_of_another(text: str, known: Mapping[str, str]) -> bool:
+def is_text_of_another(text: str, known: Mapping[str, str]) -> bool:
     """Return whether a text begins with a letter and another option's text: "C** (the newt)" where C is the otter."""
     found = _LETTER_AND_TEXT.match(text)
     if found is None:
@@ -252,7 +257,7 @@ def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str]
     return named if None not in found and len(named) == len(members) else None
 
 
-def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
+def _concluded_options(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
     """Return the options whose values a sentence concludes with: after its last ``=`` or "is", in its last clause."""
     listed = _LISTED_BEFORE.fullmatch(sentence)
     told = [*last_clauses(sentence)[-1:], *(sentence.rsplit("=", 1)[1:]), *([listed[1]] if listed else ())]

@@ -162,7 +162,7 @@ def gives_another(sentence: str, value: str, known: str) -> bool:
     )
 
 
-def said_behind(sentence: str, value: str) -> str:
+def text_after(sentence: str, value: str) -> str:
     return _main_clause(sentence).rpartition(value)[2]
 
 

@@ -11,14 +11,14 @@ from workbench.verifiers.rules.answers import (
     Answers,
     boxes_of,
     hedged,
-    is_told,
+    is_stated,
     last_boxes,
     last_paragraph,
     listed,
     revised,
     stated_values,
 )
-from workbench.verifiers.rules.choices import all_but, contrasts, given_text_of_another, without_rejected
+from workbench.verifiers.rules.choices import all_but, contrasts, is_text_of_another, without_rejected
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
@@ -128,7 +128,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
             return Decision(None, "qualified")
         if reader.question.open:
             return Decision(None, "semantic")
-        if not is_told(found.candidate, completion):
+        if not is_stated(found.candidate, completion):
             return Decision(None, "unmarked")
     return decision
 
@@ -199,7 +199,11 @@ class _Deciding:
             self._place = self._within(theirs.text)
         if found.equal:
             return self._checked(ours, theirs, answer, found)
-        if found.rule in _BY_FORM and self._how not in ("boxed", "hashes") and holds(answer, self._wanted(ours)):
+        if (
+            found.rule in _BY_FORM
+            and self._how not in ("boxed", "hashes")
+            and holds(answer, self._expected_values(ours))
+        ):
             return Decision(None, "semantic")
         return Decision(False, found.reason, found.rule)
 
@@ -218,7 +222,7 @@ class _Deciding:
             return False
         return ROUGH in sense_of_figure(answer)
 
-    def _wanted(self, ours: Part[Any]) -> list[str]:
+    def _expected_values(self, ours: Part[Any]) -> list[str]:
         options = self._reader.question.options
         if isinstance(ours.value, ChosenOptions):
             return [options[label] for label in ours.value.labels if label in options]
@@ -355,7 +359,7 @@ class _Deciding:
         if self._is_value and of_another(Around(picked.before, picked.behind), self._place.text, self._reader.question):
             raise Doubt("alike")
         options = self._reader.question.options
-        if options and given_text_of_another(self._completion[candidate.start :][:_FROM_LETTER], options):
+        if options and is_text_of_another(self._completion[candidate.start :][:_FROM_LETTER], options):
             raise Doubt("qualified")
         if _AND_SO_ON.match(around.behind) and not _AND_SO_ON.search(reference):
             raise Doubt("qualified")

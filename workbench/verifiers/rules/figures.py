@@ -124,7 +124,10 @@ def _measures(one: Part[Measure], other: Part[Measure], with_: Comparison) -> Eq
 
 def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
     question = with_.question
-    first, second = _as_asked(one.value, other.value, question), _as_asked(other.value, one.value, question)
+    first, second = (
+        _in_requested_unit(one.value, other.value, question),
+        _in_requested_unit(other.value, one.value, question),
+    )
     if one.name and other.name and one.name != other.name:
         return compared_as_expressions(one, other, with_)
     if (
@@ -157,8 +160,8 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
     return equality if near is second or not equality.equal else Equality(True, "number.tolerance")
 
 
-def _as_asked(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
-    asked = question.asked_units(other.unit) if number.is_number and other.unit and other.unit.dimensions else []
+def _in_requested_unit(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
+    asked = question.requested_units(other.unit) if number.is_number and other.unit and other.unit.dimensions else []
     return number._replace(unit=asked[0]) if len(asked) == 1 else number
 
 

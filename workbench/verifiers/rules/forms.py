@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import gcd, isqrt
 from typing import TYPE_CHECKING
 
-from workbench.verifiers.rules.sought import Sought
+from workbench.verifiers.rules.sought import PrefilteredPattern
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -158,22 +158,27 @@ def _is_cartesian(text: str) -> bool:
     return not _is_exponential(text)
 
 
-_FORMS: tuple[tuple[Sought, Callable[[str], bool]], ...] = (
+_FORMS: tuple[tuple[PrefilteredPattern, Callable[[str], bool]], ...] = (
     (
-        Sought(r"prime\s+(?:factori[sz]|decompos)|prime\s+factors\b|product\s+of\s+(?:\w+\s+){0,2}prime|primfaktor"),
+        PrefilteredPattern(
+            r"prime\s+(?:factori[sz]|decompos)|prime\s+factors\b|product\s+of\s+(?:\w+\s+){0,2}prime|primfaktor"
+        ),
         _is_of_primes,
     ),
-    (Sought(r"partial[-\s]+fraction|partialbruch"), is_sum),
-    (Sought(r"\bexpand\b|multipl(?:y|ied)\s+out|remov\w+\s+(?:the\s+)?(?:brackets|parentheses)"), _is_expanded),
-    (Sought(r"complet\w+\s+the\s+square|vertex\s+form"), _has_square),
-    (Sought(r"mixed\s+(?:number|fraction|numeral)"), _is_mixed),
-    (Sought(r"improper\s+fraction"), _is_improper),
-    (Sought(r"\b(?:as|to|into)\s+an?\s+(?:\w+\s+)?fraction"), _is_fraction),
-    (Sought(r"\b(?:as|to|into)\s+a\s+(?:\w+\s+)?decimal|in\s+decimal\s+(?:form|notation)"), _is_undivided),
-    (Sought(r"scientific\s+(?:notation|form)|standard\s+(?:index\s+)?form"), _is_mantissa),
-    (Sought(r"\ba\s+single\s+(?:fraction|logarithm|term|power|log)\b"), _is_single),
-    (Sought(r"\b(?:as|to)\s+a\s+(?:single\s+)?power\s+of\b"), _is_power),
-    (Sought(r"(?:polar|exponential|trigonometric)\s+form"), _is_exponential),
-    (Sought(r"(?:rectangular|cartesian|algebraic)\s+form"), _is_cartesian),
+    (PrefilteredPattern(r"partial[-\s]+fraction|partialbruch"), is_sum),
+    (
+        PrefilteredPattern(r"\bexpand\b|multipl(?:y|ied)\s+out|remov\w+\s+(?:the\s+)?(?:brackets|parentheses)"),
+        _is_expanded,
+    ),
+    (PrefilteredPattern(r"complet\w+\s+the\s+square|vertex\s+form"), _has_square),
+    (PrefilteredPattern(r"mixed\s+(?:number|fraction|numeral)"), _is_mixed),
+    (PrefilteredPattern(r"improper\s+fraction"), _is_improper),
+    (PrefilteredPattern(r"\b(?:as|to|into)\s+an?\s+(?:\w+\s+)?fraction"), _is_fraction),
+    (PrefilteredPattern(r"\b(?:as|to|into)\s+a\s+(?:\w+\s+)?decimal|in\s+decimal\s+(?:form|notation)"), _is_undivided),
+    (PrefilteredPattern(r"scientific\s+(?:notation|form)|standard\s+(?:index\s+)?form"), _is_mantissa),
+    (PrefilteredPattern(r"\ba\s+single\s+(?:fraction|logarithm|term|power|log)\b"), _is_single),
+    (PrefilteredPattern(r"\b(?:as|to)\s+a\s+(?:single\s+)?power\s+of\b"), _is_power),
+    (PrefilteredPattern(r"(?:polar|exponential|trigonometric)\s+form"), _is_exponential),
+    (PrefilteredPattern(r"(?:rectangular|cartesian|algebraic)\s+form"), _is_cartesian),
 )
 """What a question that names a form asks of the text after the last equals sign."""

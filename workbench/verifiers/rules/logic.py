@@ -122,7 +122,7 @@ def _marked(text: str) -> str:
     return _TILDE.sub("¬", text).replace("\\mid", "∣")
 
 
-def formula_told(text: str) -> Formula | None:
+def concluded_formula(text: str) -> Formula | None:
     """Parse the formula a sentence leads to, or is."""
     text = _marked(text[-_LONGEST_SENTENCE:]).rstrip(" .")
     for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):

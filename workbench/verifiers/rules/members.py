@@ -153,7 +153,7 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
         return None
     if question.roots and _of_several(ours) != _of_several(theirs):
         return None
-    several = question.several and not (_told_apart(ours) and _told_apart(theirs))
+    several = question.several and not (_is_described(ours) and _is_described(theirs))
     ordered = rule == "list" and (question.ordered or several or "then" in (ours.joined, theirs.joined))
     return _members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
 
@@ -166,7 +166,7 @@ def _gives_one(found: Collection) -> bool:
     return len(names) > len(set(names)) or (found.joined == "or" and not names)
 
 
-def _told_apart(found: Collection) -> bool:
+def _is_described(found: Collection) -> bool:
     """Return whether each member has a noun or a unit of its own: "12 boys and 18 girls"."""
     measured = [part.value for part in found.parts if isinstance(part.value, Quantity)]
     nouns = {value.word or value.unit for value in measured} - {"", None}

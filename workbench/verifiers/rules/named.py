@@ -160,7 +160,7 @@ def values_of(text: str, names: Sequence[str]) -> Pairs | None:
     gaps = [text[end:start] for end, start in zip(ends, [*starts[1:], len(text)], strict=True)]
     lead = text[: starts[0]]
     if _BETWEEN.fullmatch(gaps[-1]):
-        return _shared(said, [_given(gap) for gap in (_CLAUSES.split(lead)[-1], *gaps[:-1])])
+        return _shared(said, [_value_in_gap(gap) for gap in (_CLAUSES.split(lead)[-1], *gaps[:-1])])
     opening = re.split(r"[.:;\n]", lead)[-1]
     if unknown_words(opening, ()) or any(sign.isdigit() for sign in opening):
         return None
@@ -206,7 +206,7 @@ def _clean(gap: str) -> str | None:
     return (value[1:-1].strip() if value[:1] == "(" and value.find(")") == len(value) - 1 else value) or None
 
 
-def _given(gap: str) -> str | None:
+def _value_in_gap(gap: str) -> str | None:
     """Return a value without the words that link it to the names around it; None if nothing links it."""
     if _BETWEEN.fullmatch(gap):
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.verifiers.rules.sought import Sought
+from workbench.verifiers.rules.sought import PrefilteredPattern
 from workbench.verifiers.rules.spelling import tidy, unquoted
 
 _WRAPPER = re.compile(
@@ -34,7 +34,7 @@ class _Style(NamedTuple):
     """
 
     labels: tuple[str, ...]
-    probe: Sought
+    probe: PrefilteredPattern
     marker: re.Pattern[str]
     before: re.Pattern[str] | None = None
 
@@ -47,32 +47,32 @@ class _Style(NamedTuple):
 
 
 _STYLES = (
-    _Style(_LETTERS, Sought(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
+    _Style(_LETTERS, PrefilteredPattern(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
     _Style(
         _LETTERS,
-        Sought(r"B\s*[.:)、．：]"),
+        PrefilteredPattern(r"B\s*[.:)、．：]"),
         re.compile(r"([A-Z])\s*[.:)、．：]"),
         re.compile(r"(?:\A|\n|\\q?quad|  |\$)[ \t$*\-]{0,6}\Z"),
     ),
     _Style(
         _LETTERS,
-        Sought(r"B\s*[.:)、．：]"),
+        PrefilteredPattern(r"B\s*[.:)、．：]"),
         re.compile(r"([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
         re.compile(r"(?:\A|[\s;,？?])\Z"),
     ),
-    _Style(_LETTERS, Sought(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
+    _Style(_LETTERS, PrefilteredPattern(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
     _Style(
         _LOWER_LETTERS,
-        Sought(r"\n[ \t*-]{0,6}b\.\s"),
+        PrefilteredPattern(r"\n[ \t*-]{0,6}b\.\s"),
         re.compile(r"([a-z])\.(?=\s)"),
         re.compile(r"(?:\A|\n)[ \t*\-]{0,6}\Z"),
     ),
-    _Style(_LOWER_LETTERS, Sought(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
-    _Style(_CIRCLED, Sought("②"), re.compile(r"([①-⑩])")),
-    _Style(_ROMAN, Sought(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
-    _Style(_UPPER_ROMAN, Sought(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
+    _Style(_LOWER_LETTERS, PrefilteredPattern(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
+    _Style(_CIRCLED, PrefilteredPattern("②"), re.compile(r"([①-⑩])")),
+    _Style(_ROMAN, PrefilteredPattern(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
+    _Style(_UPPER_ROMAN, PrefilteredPattern(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
 )
-_NUMBERED = _Style(_DIGITS, Sought(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
+_NUMBERED = _Style(_DIGITS, PrefilteredPattern(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
 _BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
 _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")

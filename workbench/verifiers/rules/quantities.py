@@ -15,7 +15,7 @@ from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
 from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, exact, leading
 from workbench.verifiers.rules.numberwords import PARTS
-from workbench.verifiers.rules.sought import Sought
+from workbench.verifiers.rules.sought import PrefilteredPattern
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit, unit
 
@@ -125,7 +125,7 @@ def _based(written: str, base: int) -> Based | None:
     return Based(digits, base, -value if written.startswith("-") else value)
 
 
-def asked_base(question: str) -> int | None:
+def requested_base(question: str) -> int | None:
     lower = question.lower()
     found = list(_ASKED.finditer(question)) if any(word in lower for word in _BASE_WORDS) else []
     if not found:
@@ -192,7 +192,7 @@ _PERCENT = re.compile(
     r"\bpercentage|\b(?:what|which|how many|as an?|in|nearest|of a|the)\s+(?:\w+\s+)?per ?cent|"
     r"\b(?:in|as|what) ?\(?\\?%|\(\\?%\)|(?<![a-z])[a-z]\$? ?\\?%|\binterest rate|\brate of interest"
 )
-_DEGREES = Sought(r"\bdegrees?\b|\\circ|°")
+_DEGREES = PrefilteredPattern(r"\bdegrees?\b|\\circ|°")
 _CURRENCY = re.compile(r"([-+]?) ?(US\$|\$|€|£|¥|₹|(?:USD|EUR|GBP|Rs\.?)(?= ?[0-9])) ?(?=[-+]?[0-9.\\])")
 _SEXAGESIMAL = re.compile(
     r"(-?)([0-9]+)° ?(?:([0-9]+(?:\.[0-9]+)?) ?[′'](?![′']) ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:''|′′|\"))?"
@@ -228,7 +228,7 @@ _NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb",
 _MAX_PARTS = 3
 
 
-class WantedForm(NamedTuple):
+class RequiredForm(NamedTuple):
     """The form that the question requires of its answer."""
 
     percent: bool = False
@@ -262,14 +262,14 @@ class Quantity(NamedTuple):
         return self.unit is None and not self.word
 
 
-def asked(question: str) -> WantedForm:
+def asked(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _PERCENT.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
-    return WantedForm(percent, degrees, asked_base(end), "ratio " in end or "proportion" in end)
+    return RequiredForm(percent, degrees, requested_base(end), "ratio " in end or "proportion" in end)
 
 
-def same_quantity(first: Quantity, second: Quantity, question: WantedForm) -> Ruling | None:
+def same_quantity(first: Quantity, second: Quantity, question: RequiredForm) -> Ruling | None:
     """Return whether two quantities are the same, and the deciding rule; None if their words can't be compared."""
     if first.is_number and second.is_number:
         return None if first.pi or second.pi else _numbers(first, second)
@@ -288,7 +288,7 @@ def _numbers(first: Quantity, second: Quantity) -> Ruling:
     return (True, "number.rounding") if equal(first.number, second.number) else (False, "number.differs")
 
 
-def _one_sided(bare: Quantity, other: Quantity, question: WantedForm) -> Ruling | None:
+def _one_sided(bare: Quantity, other: Quantity, question: RequiredForm) -> Ruling | None:
     """Compare a plain number with one with a unit: the unit is dropped, unless it changes the value."""
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
@@ -420,8 +420,8 @@ def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
     second = _read(rest, parts)
     if first is None or second is None or second.unit is None or not first.dimensions or first == second.unit:
         return None
-    smaller = _meant_beside(second.unit, first)
-    first = _meant_beside(first, smaller)
+    smaller = _meant_unit(second.unit, first)
+    first = _meant_unit(first, smaller)
     if first.dimensions != smaller.dimensions or first.offset or amount.number.step or amount.pi or second.pi:
         return None
     part = second.number.times(smaller.factor / first.factor)
@@ -431,7 +431,7 @@ def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
     return Quantity(whole, unit=first, name=name)
 
 
-def _meant_beside(one: Unit, other: Unit) -> Unit:
+def _meant_unit(one: Unit, other: Unit) -> Unit:
     meant = (unit(that) for this, that in _NAMED_TWICE if one == unit(this))
     return next((known for known in meant if known and known.dimensions == other.dimensions), one)
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from workbench.verifiers.rules.options import options
-from workbench.verifiers.rules.quantities import WantedForm, asked
+from workbench.verifiers.rules.quantities import RequiredForm, asked
 from workbench.verifiers.rules.sense import stem, unknown_words, words
-from workbench.verifiers.rules.sought import Sought
+from workbench.verifiers.rules.sought import PrefilteredPattern
 from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.units import Unit, leading_unit, unit
 
@@ -22,15 +22,19 @@ _MEASURES = (
     ),
 )
 """Words for measures of lengths, and the power of metre each has."""
-_INTERVALS = Sought(
+_INTERVALS = PrefilteredPattern(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
-_VECTORS = Sought(
+_VECTORS = PrefilteredPattern(
     r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|cross\s+product|ordered\s+pair)\b|\\mathbf|\\vec",
     re.IGNORECASE,
 )
-_POINTS = Sought(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
-_FORM = Sought(r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE)
+_POINTS = PrefilteredPattern(
+    r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE
+)
+_FORM = PrefilteredPattern(
+    r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE
+)
 _MEASURED = re.compile(
     r"\bhow\s+many\s+((?:square\s+|cubic\s+)?[A-Za-z]{2,15})\b"
     r"|\d[\s$~]{0,3}(?:\\[ ,;:!])?(?:\\(?:text|mathrm)\{\s*)?([A-Za-z]{1,12})(?![A-Za-z(])|([$€£])\d",
@@ -41,15 +45,17 @@ _ASKED_UNIT = re.compile(r"\b(?:in|into|to|how\s+many)\s+(?:units\s+of\s+)?(?=[$
 _LONGEST_UNIT = 60
 _HIGHEST_POWER = 4
 _MOST_UNITS = 20
-_IMAGINARY = Sought(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
-_CODE = Sought(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
+_IMAGINARY = PrefilteredPattern(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
+_CODE = PrefilteredPattern(
+    r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE
+)
 _MAY_BE_CODE = ("code", "password", "pin", "digit", "string", "serial", "plate", "zip")
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
-_EXAMPLE = Sought(
+_EXAMPLE = PrefilteredPattern(
     r"\b(?:give|find|construct|provide|state|name|write\s+down|exhibit)\s+(?:an|one|any)\s+(?:explicit\s+)?(?:counter-?)?example",
     re.IGNORECASE,
 )
-_OPERATOR = Sought(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
+_OPERATOR = PrefilteredPattern(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
 _DECIMAL_COMMAS = re.compile(
     r"[¿¡ßàâãçèêëíîïñòôõùúûœąćęłńśźżčďěřšťůžăâîșțа-яё]|\b(?:wie\s?viel\w*|berechne|bestimme|welche[rns]?|ist|wieviel|quanto|quanti|calcola|qual"
     r"|combien|calculer?|quel(?:le)?s?|hoeveel|bereken|hvor|hur|cuánto|calcula|ile|oblicz)\b",
@@ -77,7 +83,7 @@ class _Says:
 
     def __init__(self, pattern: str) -> None:
         # In lower case, which is searched for several times as fast as in either.
-        self._pattern = Sought(pattern)
+        self._pattern = PrefilteredPattern(pattern)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -234,7 +240,7 @@ class TypedQuestion:
         return options(self.text, numbered=self.type == "C")
 
     @cached_property
-    def asked(self) -> WantedForm:
+    def asked(self) -> RequiredForm:
         """Return whether it asks for a percentage, for degrees, in another base."""
         return asked(self.text)
 
@@ -249,10 +255,10 @@ class TypedQuestion:
         Not if the question measures the same dimension, but only in other units: if it mentions dollars, 84
         are not 84 cents; and not if it asks for another measure: an area is no volume, newtons are no joules.
         """
-        if asked := self.asked_units(its_unit):
+        if asked := self.requested_units(its_unit):
             return its_unit in asked
         powers = dict(its_unit.dimensions)
-        if self._asked_units or max(map(abs, powers.values()), default=0) > _HIGHEST_POWER:
+        if self._requested_units or max(map(abs, powers.values()), default=0) > _HIGHEST_POWER:
             return False
         if powers.keys() == {"m"} and self._powers_of_length and powers["m"] not in self._powers_of_length:
             return False
@@ -260,14 +266,14 @@ class TypedQuestion:
         return not named or any(_scale(known, powers) == its_unit.factor for known in named)
 
     def measures_in(self, its_unit: Unit) -> bool:
-        return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._asked_units))
+        return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._requested_units))
 
-    def asked_units(self, like: Unit) -> list[Unit]:
+    def requested_units(self, like: Unit) -> list[Unit]:
         """Return the units of one dimension that it asks its answer in: metres if it ends "in metres"."""
-        return [known for known in self._asked_units if known.dimensions == like.dimensions]
+        return [known for known in self._requested_units if known.dimensions == like.dimensions]
 
     @cached_property
-    def _asked_units(self) -> list[Unit]:
+    def _requested_units(self) -> list[Unit]:
         tail = self.text[-_TAIL:]
         ends = [found.end() for found in _ASKED_UNIT.finditer(tail)][-_MOST_UNITS:]
         names = (leading_unit(plain(tail[end : end + _LONGEST_UNIT].replace("$", "").strip("({"))) for end in ends)

@@ -21,8 +21,8 @@ from workbench.verifiers.rules.conclusions import (
     gives_another,
     gives_another_name,
     last_step,
-    said_behind,
     sentences,
+    text_after,
     values_in,
     without_means,
 )
@@ -30,7 +30,7 @@ from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equality import Comparisons
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
-from workbench.verifiers.rules.logic import Formula, formula, formula_told
+from workbench.verifiers.rules.logic import Formula, concluded_formula, formula
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.options import has_label, letters
@@ -263,7 +263,7 @@ class AnswerReader:
             return Part(tidy(text), Term(valueless))
         if isinstance(wanted.value, Text) and self._same_words(wanted.text, text):
             return Part(tidy(text), Text(is_prose(text)))
-        if isinstance(wanted.value, Formula) and (told := formula_told(text)) is not None:
+        if isinstance(wanted.value, Formula) and (told := concluded_formula(text)) is not None:
             return Part(tidy(text), told)
         if (
             isinstance(wanted.value, (NamedValues, Collection))
@@ -289,7 +289,7 @@ class AnswerReader:
         if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, (Chemical, Moment, Ratio)):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
-                return Part(tidy(text), Text(prose=True)) if _tells_apart(text, found) else found
+                return Part(tidy(text), Text(prose=True)) if _describes_members(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
 
     def _changed(self, text: str, wanted: Part[Any]) -> ChangeValue | None:
@@ -306,7 +306,7 @@ class AnswerReader:
         pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
-            if not all(pieces) or ":" in pieces[0] or len(split_list(told)) > 1 or not _comes_to(pieces):
+            if not all(pieces) or ":" in pieces[0] or len(split_list(told)) > 1 or not _is_equal_chain(pieces):
                 return None
             told = pieces[-1]
         elif not concludes or isinstance(wanted.value, (Text, Formula)):
@@ -320,7 +320,7 @@ class AnswerReader:
         if wanted is None or "=" not in text or "=" in wanted.text or not isinstance(wanted.value, _RESULTS):
             return None
         pieces = [piece.strip(" .") for piece in _EQUALS.split(text)]
-        if not all(pieces) or len(split_list(text)) > 1 or not _comes_to(pieces) or is_prose(pieces[-1]):
+        if not all(pieces) or len(split_list(text)) > 1 or not _is_equal_chain(pieces) or is_prose(pieces[-1]):
             return None
         found = self.typed(pieces[-1])
         return None if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found) else found
@@ -391,13 +391,13 @@ class AnswerReader:
         if found is None or not (self._is_meant(found, value, wanted) and self._is_all(text, value, found)):
             return None
         return found._replace(
-            sense=found.sense | sense_of_phrase(text, tidy(value)) | sense_behind(said_behind(text, value))
+            sense=found.sense | sense_of_phrase(text, tidy(value)) | sense_behind(text_after(text, value))
         )
 
     def _is_all(self, text: str, value: str, found: Part[Any]) -> bool:
         if isinstance(found.value, (Text, Moment)) and not _DIGIT.search(value):
             return not gives_another_name(text, value)
-        if _tells_apart(value, found):
+        if _describes_members(value, found):
             return False
         return not gives_another(text, value, self.question.text)
 
@@ -521,7 +521,7 @@ def _without_remark(text: str, wanted: Part[Any]) -> str:
     return text[: aside.start()]
 
 
-def _comes_to(pieces: list[str]) -> bool:
+def _is_equal_chain(pieces: list[str]) -> bool:
     first = _LEADING_WORDS.sub("", pieces[0])
     if is_name(first) or _APPLIED.fullmatch(first) or not first:
         return True
@@ -546,7 +546,7 @@ def _may_be(phrase: str, wanted: Part[Any]) -> bool:
     return _FIGURED.search(phrase) is not None or not _WORDS_OF_FIGURES.isdisjoint(words(phrase))
 
 
-def _tells_apart(text: str, found: Part[Any]) -> bool:
+def _describes_members(text: str, found: Part[Any]) -> bool:
     """Return whether a list describes each member, which needs meaning: "3 km/h and the wind blows at 5"."""
     parts = found.value.parts if isinstance(found.value, Collection) else ()
     pieces = split_list(tidy(text)) if len(parts) > 1 else []

@@ -103,7 +103,7 @@ def clause_words(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def words_asked(question: str) -> frozenset[str]:
+def question_words(question: str) -> frozenset[str]:
     return frozenset(clause_words(question[-_READ:]))
 
 
@@ -120,22 +120,22 @@ def affirms(question: str, clause: str) -> bool | None:
     if len(clause) > _LONGEST:
         return None
     said = _clause(clause)
-    answers = (_compared(asked, said) for asked in _asked(question[-_READ:]))
+    answers = (_compared(asked, said) for asked in _question_clauses(question[-_READ:]))
     return next((answer for answer in answers if answer is not None), None)
 
 
 @lru_cache(maxsize=256)
-def _asked(question: str) -> tuple[_Clause, ...]:
+def _question_clauses(question: str) -> tuple[_Clause, ...]:
     """Return a question's content as clauses: its last sentences that end in ``?``, what is true or false."""
     return tuple(
         _clause(clause)
-        for asked in _sentences_asked(question)
+        for asked in _question_sentences(question)
         if _SHORTEST <= len(asked.strip()) <= _LONGEST
-        for clause in _clauses_asked(asked)
+        for clause in _clauses_of(asked)
     )
 
 
-def _clauses_asked(asked: str) -> Iterator[str]:
+def _clauses_of(asked: str) -> Iterator[str]:
     main = asked.rpartition(",")[2]
     if main != asked and _VERB_FIRST.match(main):
         yield main
@@ -143,7 +143,7 @@ def _clauses_asked(asked: str) -> Iterator[str]:
         yield asked
 
 
-def _sentences_asked(question: str) -> Iterator[str]:
+def _question_sentences(question: str) -> Iterator[str]:
     ends = [(found.start(), found.end(), found[0]) for found in _END.finditer(question)]
     starts = [0, *(end for _, end, _ in ends)]
     stops = [*(start for start, _, _ in ends), len(question)]
@@ -233,6 +233,6 @@ def completes(question: str, sentence: str, answer: str) -> bool:
     at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
     if at is None or not 1 < len(wanted) <= _SHORT or _clause(said).negated:
         return False
-    asked = {stem(word) for word in words_asked(question)}
+    asked = {stem(word) for word in question_words(question)}
     rest = clause_words(said[: at.start()] + " " + said[at.end() :])
     return bool(rest) and all(word in _LITTLE or stem(word) in asked for word in rest)

@@ -15,7 +15,7 @@ _LEAST = 2
 """Signs of a word that is worth looking for; single letters and digits are everywhere."""
 
 
-class Sought:
+class PrefilteredPattern:
     """A prefiltered pattern; `search` finds what `re.search` finds."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, words_asked
+from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, question_words
 from workbench.verifiers.rules.sense import stem
 
 Vocabulary = dict[str, str]
@@ -140,7 +140,7 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
     if not fitting and " " not in word and not word.replace("-", "").isalpha():
         return None
-    asked, named = question[-_READ:].lower(), words_asked(question)
+    asked, named = question[-_READ:].lower(), question_words(question)
     if word in _LETTERS and named.issuperset(("true", "false") if word in "tf" else ("yes", "no")):
         return VOCABULARIES[0]
     is_asked_for = any(_named(vocabulary, word, named)[0] > 1 for vocabulary in fitting)
@@ -236,7 +236,7 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
 def limited(text: str, question: str) -> bool:
     """Return whether the end of an answer qualifies it, leaves it open or only reports it, unlike the question."""
     said = {word for clause in last_clauses(text[-_LONGEST:]) for word in clause_words(clause)}
-    return bool((_LIMITS & said).difference(words_asked(question)))
+    return bool((_LIMITS & said).difference(question_words(question)))
 
 
 def _bare(clause: str, vocabulary: Vocabulary) -> str | None:

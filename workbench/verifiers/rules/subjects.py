@@ -123,7 +123,7 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _asked(text: str) -> str:
+def _question_sentence(text: str) -> str:
     found = sentences(text)
     return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
 
@@ -151,7 +151,7 @@ def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> boo
     given = _slots(set(words(clause)))
     if not given:
         return False
-    asks = _asked(question.text)
+    asks = _question_sentence(question.text)
     signs = _operations(asks)
     asked, named = _slots({*words(asks), *signs}), _slots(known | signs)
     return any(kind == its and (its, slot) not in given for kind, _ in given - named for its, slot in asked)
@@ -173,7 +173,7 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
     if not verbs:
         return False
     subject = before[: verbs[-1].start()]
-    if _A_FIGURE.fullmatch(subject) and _operations(_asked(question.text)):
+    if _A_FIGURE.fullmatch(subject) and _operations(_question_sentence(question.text)):
         return True
     if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
         return True
@@ -186,12 +186,12 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
 def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     found = [name[1] for name in (_BARE.match(subject + " "), _OWNED.search(subject)) if name]
     found += _NAME_BEHIND_OF.findall(subject)
-    if _OF_THE.search(_asked(question.text)):
+    if _OF_THE.search(_question_sentence(question.text)):
         found += _OF_THE.findall(subject)
     if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
         found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
     head = _HEAD.match(subject.rstrip() + " ")
-    if head and _ASKS_FOR_NOUN.search(_asked(question.text)):
+    if head and _ASKS_FOR_NOUN.search(_question_sentence(question.text)):
         nouns = words(head[1])
         known = _stems_of(question.text) | _operations(question.text)
         if _HAS_LIMIT.search(question.text):

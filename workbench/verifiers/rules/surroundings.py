@@ -199,7 +199,7 @@ def denied(around: Surroundings) -> bool:
         _LEFT_OPEN.search(around.before) is not None
         or _denied_before(around.before)
         or _denied_behind(around.behind)
-        or _said_by_others(around)
+        or _is_attributed(around)
     )
 
 
@@ -242,7 +242,7 @@ def _denied_before(before: str) -> bool:
     return _ASSERTS.search(between) is None or _OF_THE_ANSWER.search(between) is not None
 
 
-def _said_by_others(around: Surroundings) -> bool:
+def _is_attributed(around: Surroundings) -> bool:
     """Return whether an answer is only attributed to others: "some say 12", or "Ann got 12, but she miscounted"."""
     behind = around.behind[:_OTHERS_REACH]
     if _SAID_BEHIND.match(behind):

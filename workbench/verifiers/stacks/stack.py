@@ -139,7 +139,7 @@ class Stack:
             if not stage.is_for(item.subtype):
                 continue
             if stage.name not in said:
-                said[stage.name] = await self._asked(stage, item, ask, secret)
+                said[stage.name] = await self._ask_stage(stage, item, ask, secret)
             found = said[stage.name].verdict
             settled = stage.settled(found)
             passed.append({"stage": number, "verifier": stage.name, "verdict": found.outcome.word, "rule": found.rule})
@@ -161,7 +161,7 @@ class Stack:
             detail=f"{said}: {found.detail}" if found.detail else said,
         )
 
-    async def _asked(self, stage: Stage, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+    async def _ask_stage(self, stage: Stage, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         made, verifier = self._made[stage.name]
         if verifier.isolation == "served":
 

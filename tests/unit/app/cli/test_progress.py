@@ -20,7 +20,7 @@ from workbench.app.cli import common
 from workbench.app.cli.common import line_of, one_line, showing_progress, shown_run
 from workbench.care import backups
 from workbench.core.database.connection import interruptibly
-from workbench.core.progress import BYTES, Listener, Step, Stopped, heard_by, step
+from workbench.core.progress import BYTES, Listener, Step, Stopped, listening_with, step
 from workbench.core.run import RunInfo, RunUsage
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -107,7 +107,7 @@ def test_ctrl_c_ends_sql_that_would_never_end() -> None:
 def test_who_waits_no_more_ends_it_too_and_results_and_errors_come_back() -> None:
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
         looks = iter([False, False, True])
-        with heard_by(Listener(lambda: next(looks, True))), pytest.raises(Stopped):
+        with listening_with(Listener(lambda: next(looks, True))), pytest.raises(Stopped):
             interruptibly(lambda: connection.execute(ENDLESS).fetchall(), connection.interrupt)
         assert interruptibly(lambda: connection.execute("SELECT 7").fetchone(), connection.interrupt) == (7,)
         with pytest.raises(sqlite3.OperationalError, match="nowhere"):
@@ -124,7 +124,7 @@ def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, comman
         before = {path.name for path in tmp_path.iterdir()}
         stopped = Listener()
         stopped.stop()
-        with heard_by(stopped), pytest.raises(Stopped):
+        with listening_with(stopped), pytest.raises(Stopped):
             works[command]()
         assert {path.name for path in tmp_path.iterdir()} == before
         assert all(finding.ok for finding in backups.doctor(project) if finding.name == "integrity")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.unit.benchmarks.curating.pools import add_questions, pool_of, typed
 from workbench.benchmarks.curating.drawing import draw
 from workbench.benchmarks.curating.pool import exclude
-from workbench.benchmarks.curating.types import TypeSaid, accept_types, pool_status, say_types
+from workbench.benchmarks.curating.types import PersonType, accept_types, pool_status, say_types
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
@@ -98,7 +98,7 @@ def test_shortfalls_are_reported(project: Project) -> None:
 
 
 def test_types_of_people_go_first_and_proposals_can_be_left_out(project: Project) -> None:
-    say_types(project, [TypeSaid(question_id="q0", subtype="D1")], by="amira")
+    say_types(project, [PersonType(question_id="q0", subtype="D1")], by="amira")
     alone = draw(project, DrawOptions(name="d", per_type=11, types="D", dry_run=True))
     assert (alone.questions, alone.origins) == (10, {"file": 10})
     assert accept_types(project, Scope(), "people", by="amira").imported == 1

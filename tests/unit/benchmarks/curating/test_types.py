@@ -14,7 +14,7 @@ from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.benchmarks.curating.pools import pool_of, typed
 from workbench.benchmarks.curating.pool import candidate_questions
 from workbench.benchmarks.curating.types import (
-    TypeSaid,
+    PersonType,
     accept_types,
     proposals,
     propose_types,
@@ -164,7 +164,7 @@ def test_lines_that_say_no_type_of_a_question_are_refused(
 
 @pytest.mark.parametrize("history", [False, True])
 def test_types_of_questions_leave_and_come_back(project: Project, tmp_path: Path, *, history: bool) -> None:
-    say_types(project, [TypeSaid(question_id="one", subtype="A3")], by="amira")
+    say_types(project, [PersonType(question_id="one", subtype="A3")], by="amira")
     file = tmp_path / "labels.jsonl"
     export_labels(project, file, history=history)
     (tmp_path / "other").mkdir()
@@ -177,18 +177,20 @@ def test_types_of_questions_leave_and_come_back(project: Project, tmp_path: Path
 
 def test_a_person_may_say_another_type_later(project: Project) -> None:
     for subtype, new in (("A3", 1), ("A3", 0), ("A1", 1), ("B1", 1)):
-        said = say_types(project, [TypeSaid(question_id="one", subtype=subtype)], by="amira")
+        said = say_types(project, [PersonType(question_id="one", subtype=subtype)], by="amira")
         assert (said.imported, said.refused) == (new, 0)
     assert types(project)["one"][0] == "B1"
     with pytest.raises(UsageError, match="no subtype"):
-        say_types(project, [TypeSaid(question_id="one", subtype="number")], by="amira")
+        say_types(project, [PersonType(question_id="one", subtype="number")], by="amira")
     with pytest.raises(UsageError, match="no question"):
-        say_types(project, [TypeSaid(question_id="nobody", subtype="A1")], by="amira")
+        say_types(project, [PersonType(question_id="nobody", subtype="A1")], by="amira")
 
 
 def test_proposals_are_compared_with_people_and_files(project: Project, server: ScriptedServer) -> None:
     propose(project, server)
-    say_types(project, [TypeSaid(question_id="one", subtype="A1"), TypeSaid(question_id="two", subtype="A3")], by="ben")
+    say_types(
+        project, [PersonType(question_id="one", subtype="A1"), PersonType(question_id="two", subtype="A3")], by="ben"
+    )
     report = types_report(project, EVERY)
     assert report.origins == {"file": 1, "none": 1, "one person": 2, "proposed proof": 1}
     (compared,) = report.proposals
@@ -213,7 +215,7 @@ def test_without_proposals_there_is_nothing_to_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize("by", ["coordinator", "amira"])
 def test_what_one_person_said_counts_after_it_was_accepted(project: Project, by: str) -> None:
     """Also where who accepts it said it: they take the label back for it."""
-    said = [TypeSaid(question_id="one", subtype="A1"), TypeSaid(question_id="five", subtype="B2")]
+    said = [PersonType(question_id="one", subtype="A1"), PersonType(question_id="five", subtype="B2")]
     say_types(project, said, by="amira")
     before = types_report(project, EVERY)
     assert (before.counting, before.alone, before.origins) == (1, 2, {"file": 1, "none": 3, "one person": 1})
@@ -226,7 +228,7 @@ def test_what_one_person_said_counts_after_it_was_accepted(project: Project, by:
     assert (found["one"], found["five"]) == ("A1", "B2")
     assert accept_types(project, EVERY, "people", by=by).imported == 0
     # Whoever differs later opens the question again; of two who differ neither is accepted.
-    say_types(project, [TypeSaid(question_id="one", subtype="D1")], by="ben")
+    say_types(project, [PersonType(question_id="one", subtype="D1")], by="ben")
     said_now = types_report(project, EVERY).origins
     assert said_now == {"none": 3, "people": 1, "one person" if by == "amira" else "disputed": 1}
     assert accept_types(project, EVERY, "people", by=by).imported == (by == "amira")
@@ -236,7 +238,7 @@ def test_proposals_count_after_they_were_accepted_where_nobody_said_anything(
     project: Project, server: ScriptedServer
 ) -> None:
     propose(project, server)
-    say_types(project, [TypeSaid(question_id="one", subtype="A3")], by="ben")
+    say_types(project, [PersonType(question_id="one", subtype="A3")], by="ben")
     assert types_report(project, EVERY).counting == 1
     assert accept_types(project, EVERY, "model", by="dora").imported == 1
     report = types_report(project, EVERY)
@@ -246,7 +248,7 @@ def test_proposals_count_after_they_were_accepted_where_nobody_said_anything(
 
 def test_who_says_one_of_two_types_can_not_settle_them(project: Project) -> None:
     for by, subtype in (("amira", "A1"), ("ben", "B1")):
-        say_types(project, [TypeSaid(question_id="one", subtype=subtype)], by=by)
+        say_types(project, [PersonType(question_id="one", subtype=subtype)], by=by)
     line = LabelLine(question_id="one", annotator="amira", answer_subtype="A1", role="adjudicator")
     put_lines(project, [line])
     assert types_report(project, EVERY).origins["disputed"] == 1

@@ -363,9 +363,9 @@ def test_an_id_with_another_text_is_not_overwritten(project: Project, server: Sc
 def test_another_process_at_work_is_waited_for_by_the_user(
     project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.runs import lease as standing_in
+    from workbench.runs import lease as claim_runner
 
-    monkeypatch.setattr(standing_in, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(claim_runner, "_PATIENCE_S", 0.0)
     other = Database(project.path)
     lease = Lease.acquire(other)
     assert lease is not None

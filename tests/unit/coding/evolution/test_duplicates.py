@@ -14,7 +14,7 @@ import pytest
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.duplicates import find, from_file, from_local, from_server, read_kept, write_kept
+from workbench.coding.duplicates import find, from_file, from_local, from_server, read_remaining, write_remaining
 from workbench.coding.evolution.tables import duplicates_text
 from workbench.core.errors import FormatError, RunError, StoreError, UsageError
 from workbench.core.project import Project
@@ -120,7 +120,7 @@ def test_a_server_is_asked_once_for_ever(tmp_path: Path) -> None:
         assert request.body["model"] == "mpnet"
         assert len(request.body["input"]) == 3
     with pytest.raises(StoreError, match="belongs to the database itself"):
-        write_kept(compared, report, project.path, project=project, force=True)
+        write_remaining(compared, report, project.path, project=project, force=True)
     project.close()
 
 
@@ -161,7 +161,7 @@ def test_a_model_on_this_machine_runs_no_code_of_its_own(tmp_path: Path, monkeyp
 def test_what_stays_is_written_and_read_back(tmp_path: Path) -> None:
     compared = from_file(lines(tmp_path, *LINES))
     report = find(compared)
-    write_kept(compared, report, tmp_path / "kept.jsonl")
-    assert read_kept(tmp_path / "kept.jsonl") == {"a", "b", "c"} - {report.duplicates[0].task_id}
+    write_remaining(compared, report, tmp_path / "kept.jsonl")
+    assert read_remaining(tmp_path / "kept.jsonl") == {"a", "b", "c"} - {report.duplicates[0].task_id}
     with pytest.raises(FormatError, match="2:task_id"):
-        read_kept(lines(tmp_path, {"task_id": "a"}, {"id": "b"}))
+        read_remaining(lines(tmp_path, {"task_id": "a"}, {"id": "b"}))

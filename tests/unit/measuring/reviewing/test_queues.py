@@ -17,7 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue
 from workbench.measuring.reviewing.deciding import confirm
-from workbench.measuring.reviewing.queues import asked_last, queue
+from workbench.measuring.reviewing.queues import question_end, queue
 from workbench.runs.store import verdicts
 
 
@@ -317,8 +317,8 @@ def test_a_row_has_what_is_asked_both_answers_and_what_differs(tmp_path: Path) -
 
 
 def test_of_a_long_question_the_last_sentence_is_shown() -> None:
-    assert asked_last(" What is\n6 · 7? ") == "What is 6 · 7?"
-    assert asked_last(f"{'A story. ' * 40}How does it end, and for whom?") == "…How does it end, and for whom?"
-    assert asked_last(f"{'A story. ' * 40}Why did he leave? Yes or no?") == "…Why did he leave? Yes or no?"
-    assert asked_last(f"{'word ' * 100}end").startswith("…word word")
-    assert len(asked_last("x" * 100_000)) < 200
+    assert question_end(" What is\n6 · 7? ") == "What is 6 · 7?"
+    assert question_end(f"{'A story. ' * 40}How does it end, and for whom?") == "…How does it end, and for whom?"
+    assert question_end(f"{'A story. ' * 40}Why did he leave? Yes or no?") == "…Why did he leave? Yes or no?"
+    assert question_end(f"{'word ' * 100}end").startswith("…word word")
+    assert len(question_end("x" * 100_000)) < 200

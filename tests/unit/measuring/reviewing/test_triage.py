@@ -141,7 +141,7 @@ def test_whoever_gives_a_cause_has_seen_gold(project: Project) -> None:
 def test_what_was_given_together_is_taken_back_together(project: Project) -> None:
     scope = of_a(project)
     given = triage.give_cause(project, cases(project, scope), FORMAT, scope, by=ME)
-    assert triage.last_given(project, scope, by=ME) == given, "also after a new start"
+    assert triage.last_marks(project, scope, by=ME) == given, "also after a new start"
     deciding.take_back_each(project, given, by=ME)
     assert triage.tally(project, scope).left == 4
     assert [kind for kind, *_ in stored(project)].count("retraction") == 4
@@ -155,8 +155,8 @@ def test_the_last_cause_is_known_after_a_new_start(project: Project) -> None:
     triage.give_cause(project, [first], FORMAT, scope, by=ME)
     triage.give_cause(project, [second], EQUIVALENCE, scope, by=ME)
     triage.give_cause(project, [first], EQUIVALENCE, scope, by="somebody else")
-    assert {(one.completion, one.verifier) for one in triage.last_given(project, scope, by=ME)} == {(4, "a"), (4, "b")}
-    assert triage.last_given(project, scope, by="nobody") == ()
+    assert {(one.completion, one.verifier) for one in triage.last_marks(project, scope, by=ME)} == {(4, "a"), (4, "b")}
+    assert triage.last_marks(project, scope, by="nobody") == ()
 
 
 def test_a_cause_of_ones_own_is_counted_by_its_name_and_offered_again(project: Project) -> None:
@@ -189,7 +189,7 @@ def test_a_tally_of_a_million_items_makes_no_object_of_each(project: Project) ->
     triage.tally(project, scope)
     tracemalloc.start()
     found = triage.tally(project, scope)
-    assert {one.completion for one in triage.last_given(project, scope, by=ME)} == found.done
+    assert {one.completion for one in triage.last_marks(project, scope, by=ME)} == found.done
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (len(found.done), found.left) == (2, 999_998)

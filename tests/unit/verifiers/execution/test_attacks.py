@@ -13,7 +13,7 @@ from msgspec import structs
 from workbench.core.code import Execution, Level
 from workbench.core.code_tests.assertion import assertion_of
 from workbench.verifiers.execution.attacks import watching
-from workbench.verifiers.execution.attacks.attack import ANY, Attack, Scene, StandingScene, corpus, staged
+from workbench.verifiers.execution.attacks.attack import ANY, Attack, PreparedScene, Scene, corpus, staged
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
 from workbench.verifiers.execution.levels import check_level
 
@@ -115,17 +115,17 @@ def test_what_counts_as_success(attack: Attack, execution: Execution, wrong: lis
 
 
 @pytest.fixture
-def stage() -> Iterator[StandingScene]:
+def stage() -> Iterator[PreparedScene]:
     with staged() as stage:
         yield stage
 
 
-def test_a_stage_nobody_touched_has_no_traces(stage: StandingScene) -> None:
+def test_a_stage_nobody_touched_has_no_traces(stage: PreparedScene) -> None:
     assert stage.traces() == {}
     assert SCENE.names("x", 7) == "NAME = 'x'\nFOLDER = '/nowhere'\nMARK = 'mark'\nPORT = 1\nHARNESS = 7"
 
 
-def test_traces_bear_the_names_of_who_left_them(stage: StandingScene) -> None:
+def test_traces_bear_the_names_of_who_left_them(stage: PreparedScene) -> None:
     folder = Path(stage.scene.folder)
     (folder / "one.x").touch()
     (folder / f"two-{stage.scene.mark}").touch()

@@ -278,7 +278,7 @@ from workbench.core.code import CodeTest, Program
 from workbench.verifiers.execution.pool import SandboxPool
 hang = Program(source="for (;;);", language="javascript", seconds=50, tests=(CodeTest(form="statement", source=""),))
 with SandboxPool("L3", 1) as pool:
-    list(pool.run([(1, hang)], heed=lambda: print("runs", flush=True)))
+    list(pool.run([(1, hang)], raise_if_cancelled=lambda: print("runs", flush=True)))
 """
 
 

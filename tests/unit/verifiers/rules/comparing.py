@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.quantities import WantedForm
+from workbench.verifiers.rules.quantities import RequiredForm
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
 
-def compared(a: str, b: str, wanted: WantedForm | None = None) -> Equality | None:
+def compared(a: str, b: str, wanted: RequiredForm | None = None) -> Equality | None:
     """The verdict and its rule; None where they can't be compared or something speaks against it.
 
     Args:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tests.unit.verifiers.rules.comparing import compared
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.numbers import close_to, exact
-from workbench.verifiers.rules.quantities import WantedForm, asked, quantity
+from workbench.verifiers.rules.quantities import RequiredForm, asked, quantity
 from workbench.verifiers.rules.units import UNITS as UNIT_ROWS
 from workbench.verifiers.rules.units import unit
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (
     compared,
-    lambda a, b: compared(a, b, WantedForm(percent=True, degrees=True, base=2)),
+    lambda a, b: compared(a, b, RequiredForm(percent=True, degrees=True, base=2)),
 )
 
 
@@ -146,7 +146,7 @@ def test_conversions_round_trip(value: int, one: str, other: str) -> None:
 def test_bases_compare_by_value(value: int, base: int, other: int) -> None:
     assert said(f"{digits(value, base)}_{{{base}}}", f"({digits(value, other)})_{other}")
     assert said(f"{digits(value, base)}_{base}", str(value))
-    found = compared(f"{digits(value, base)}_{base}", digits(value + 1, base), WantedForm(base=base))
+    found = compared(f"{digits(value, base)}_{base}", digits(value + 1, base), RequiredForm(base=base))
     assert found == (False, "base")
 
 

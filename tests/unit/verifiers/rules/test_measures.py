@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.verifiers.rules.comparing import compared
-from workbench.verifiers.rules.quantities import WantedForm, asked
+from workbench.verifiers.rules.quantities import RequiredForm, asked
 
-PLAIN = WantedForm()
+PLAIN = RequiredForm()
 
 EQUAL = r"""
 12 ~ 12 : number.exact
@@ -289,35 +289,35 @@ def test_not_taken_for_equal(a: str, b: str) -> None:
 
 
 def test_the_question_says_what_a_bare_number_means() -> None:
-    assert compared("9", r"9\%", WantedForm(percent=True)) == (True, "percent")
-    assert compared("0.09", r"9\%", WantedForm(percent=True)) == (True, "percent")
-    assert compared("30", r"30^\circ", WantedForm(degrees=True)) == (True, "degrees")
-    assert compared("1010", "1010_2", WantedForm(base=2)) == (True, "base")
-    assert compared("10", "1010_2", WantedForm(base=2)) == (False, "base")
-    assert compared("10", "10_{10}", WantedForm(base=2)) == (False, "base")
-    assert compared("10:15", "2:3", WantedForm(ratio=True)) == (True, "number.ratio")
+    assert compared("9", r"9\%", RequiredForm(percent=True)) == (True, "percent")
+    assert compared("0.09", r"9\%", RequiredForm(percent=True)) == (True, "percent")
+    assert compared("30", r"30^\circ", RequiredForm(degrees=True)) == (True, "degrees")
+    assert compared("1010", "1010_2", RequiredForm(base=2)) == (True, "base")
+    assert compared("10", "1010_2", RequiredForm(base=2)) == (False, "base")
+    assert compared("10", "10_{10}", RequiredForm(base=2)) == (False, "base")
+    assert compared("10:15", "2:3", RequiredForm(ratio=True)) == (True, "number.ratio")
 
 
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("How many apples are left?", WantedForm()),
-        ("A shirt costs $20 after a 20% discount. What did it cost?", WantedForm()),
-        ("What percent of the students passed?", WantedForm(percent=True)),
-        ("Find the percentage increase.", WantedForm(percent=True)),
-        ("Express your answer as a percent.", WantedForm(percent=True)),
-        ("What is the yield (in %)?", WantedForm(percent=True)),
-        (r"The price rises by $x\%$. Find x.", WantedForm(percent=True)),
-        ("What is the annual rate of interest?", WantedForm(percent=True)),
-        ("How many degrees are in angle A?", WantedForm(degrees=True)),
-        (r"In triangle ABC, A = 30^\circ. Find B.", WantedForm(degrees=True)),
-        (r"Convert 30^\circ to radians.", WantedForm()),
-        ("What is the ratio of boys to girls?", WantedForm(ratio=True)),
-        ("Write 10 in base 2.", WantedForm(base=2)),
-        ("Convert 255 to hexadecimal.", WantedForm(base=16)),
-        ("Express the sum in base five.", WantedForm(base=5)),
-        ("Convert 1010_2 to base 10.", WantedForm(base=10)),
+        ("How many apples are left?", RequiredForm()),
+        ("A shirt costs $20 after a 20% discount. What did it cost?", RequiredForm()),
+        ("What percent of the students passed?", RequiredForm(percent=True)),
+        ("Find the percentage increase.", RequiredForm(percent=True)),
+        ("Express your answer as a percent.", RequiredForm(percent=True)),
+        ("What is the yield (in %)?", RequiredForm(percent=True)),
+        (r"The price rises by $x\%$. Find x.", RequiredForm(percent=True)),
+        ("What is the annual rate of interest?", RequiredForm(percent=True)),
+        ("How many degrees are in angle A?", RequiredForm(degrees=True)),
+        (r"In triangle ABC, A = 30^\circ. Find B.", RequiredForm(degrees=True)),
+        (r"Convert 30^\circ to radians.", RequiredForm()),
+        ("What is the ratio of boys to girls?", RequiredForm(ratio=True)),
+        ("Write 10 in base 2.", RequiredForm(base=2)),
+        ("Convert 255 to hexadecimal.", RequiredForm(base=16)),
+        ("Express the sum in base five.", RequiredForm(base=5)),
+        ("Convert 1010_2 to base 10.", RequiredForm(base=10)),
     ],
 )
-def test_asked(question: str, expected: WantedForm) -> None:
+def test_asked(question: str, expected: RequiredForm) -> None:
     assert asked(question) == expected

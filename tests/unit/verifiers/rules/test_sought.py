@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.verifiers.rules.question import TypedQuestion
-from workbench.verifiers.rules.sought import Sought, needed
+from workbench.verifiers.rules.sought import PrefilteredPattern, needed
 
 PATTERNS = (
     (r"\b(?:find|give)\s+(?:the|its)+x[ab]?", 0),
@@ -48,7 +48,7 @@ def test_it_finds_what_the_pattern_finds(pattern: str, flags: int, data: st.Data
     inside = data.draw(st.from_regex(compiled) | st.text(alphabet="abcdefxyzorders tweıſKİ°化∧-\\\n"))
     text = data.draw(st.sampled_from((inside, inside.upper(), inside.swapcase(), f"Kſ{inside}ß")))
 
-    theirs, ours = compiled.search(text), Sought(pattern, flags).search(text)
+    theirs, ours = compiled.search(text), PrefilteredPattern(pattern, flags).search(text)
 
     assert (ours and ours.span()) == (theirs and theirs.span())
 
@@ -67,7 +67,7 @@ def test_a_question_is_spared_the_patterns_whose_words_it_lacks(monkeypatch: pyt
     said = vars(TypedQuestion)
     names = [name for name, kind in said.items() if type(kind).__name__ == "_Says"]
     for name in names:
-        looked_for: Sought = said[name]._pattern
+        looked_for: PrefilteredPattern = said[name]._pattern
         monkeypatch.setattr(looked_for, "_pattern", Told(looked_for._pattern))
     asked = TypedQuestion("Determine the integral of x squared between zero and pi.")
 

@@ -124,7 +124,7 @@ def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
 
 
 def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionReport:
-    from workbench.coding.duplicates import read_kept
+    from workbench.coding.duplicates import read_remaining
     from workbench.coding.evolution.refining import USUAL
     from workbench.coding.evolution.running import run
     from workbench.coding.records.evolution import EvolutionSettings
@@ -142,7 +142,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
                 models_from(project, [model], options.settings, USUAL),
                 wanted,
                 templates=options.templates,
-                only=None if options.only is None else read_kept(options.only),
+                only=None if options.only is None else read_remaining(options.only),
                 dataset=options.dataset,
                 problems=options.problems,
                 shard=options.shard,
@@ -192,7 +192,7 @@ def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     FILE holds one problem per line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the
     matrix similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
     """
-    from workbench.coding.duplicates import find, from_file, write_kept
+    from workbench.coding.duplicates import find, from_file, write_remaining
 
     require_one(options.database, options.source, model=options.model, local=options.local)
     if options.database is not None and (options.model is None) == (options.local is None):
@@ -201,7 +201,7 @@ def duplicates_command(options: CodeDuplicatesOptions) -> Output:
         compared = from_file(cast("Path", options.source)) if project is None else _embedded(project, options)
         report = find(compared, threshold=options.threshold, seed=options.seed)
         if options.kept is not None:
-            write_kept(compared, report, options.kept, project=project, force=options.force)
+            write_remaining(compared, report, options.kept, project=project, force=options.force)
     return Output(report, _show)
 
 

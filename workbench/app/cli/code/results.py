@@ -72,7 +72,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
     from workbench.coding import apart
 
     if options.listing:
-        return Output(apart.tests_set_apart(project), _test_lines)
+        return Output(apart.excluded_tests(project), _test_lines)
     if not options.problem or options.number is None:
         raise UsageError("Write: workbench code exclude DB TASK_ID NUMBER --reason TEXT (or --list)")
     if options.undo and options.reason:

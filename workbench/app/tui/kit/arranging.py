@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from workbench.app.tui.kit.columns import RowSource, Sort, TableRow
 from workbench.app.tui.kit.conditions import condition_value, meets
 from workbench.app.tui.kit.sources import MemorySource, PagedSource
-from workbench.core.progress import heed
+from workbench.core.progress import raise_if_cancelled
 from workbench.core.selection import Condition
 from workbench.core.text.figures import NONE
 
@@ -75,7 +75,7 @@ class ArrangedSource:
         if not self._conditions:
             return self._base.count()
         while not self._known.wait(_PATIENCE_S):
-            heed()
+            raise_if_cancelled()
         return self._count
 
     def ids(self) -> array[int]:
@@ -153,5 +153,5 @@ def read_all(source: RowSource) -> Iterator[TableRow]:
         return
     ids = source.ids()
     for first in range(0, len(ids), _CHUNK):
-        heed()
+        raise_if_cancelled()
         yield from source.page(ids[first : first + _CHUNK])

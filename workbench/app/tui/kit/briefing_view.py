@@ -13,7 +13,7 @@ from workbench.core.status import Matter
 from workbench.core.text.figures import compact_count, interval_bar, percent, percent_interval
 
 if TYPE_CHECKING:
-    from workbench.measuring.briefing import AccuracyStanding
+    from workbench.measuring.briefing import AccuracyRanking
     from workbench.statistics.records.report import AccuracyRow
 
 NUMBERED = 9
@@ -33,7 +33,7 @@ def matter_text(number: int, matter: Matter, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def verifier_lines(standing: AccuracyStanding, width: int, most: int) -> Content:
+def verifier_lines(standing: AccuracyRanking, width: int, most: int) -> Content:
     """Return the accuracy of verifiers as text.
 
     Args:

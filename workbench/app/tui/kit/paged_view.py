@@ -14,7 +14,7 @@ from workbench.app.tui.allocating import let_go
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.kit.sources import PAGE, PageCache
-from workbench.core.progress import Listener, Stopped, heard_by
+from workbench.core.progress import Listener, Stopped, listening_with
 
 
 class PagedView(ScrollView):
@@ -78,7 +78,7 @@ class PagedView(ScrollView):
 
     def _count(self, source: RowSource) -> None:
         worker = get_current_worker()
-        with heard_by(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
+        with listening_with(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
             self.post_message(messages.Counted(worker, source.count()))
 
     def _read_ids(self, source: RowSource, natural: bool) -> None:
@@ -88,7 +88,7 @@ class PagedView(ScrollView):
             first.put(first.read(0))
             self.post_message(messages.ViewReady(worker, first))
         cache = None
-        with heard_by(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
+        with listening_with(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
             cache = PageCache(source, source.ids())
         if cache is None or worker.is_cancelled:
             return

@@ -31,7 +31,7 @@ from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.text.figures import counted
 
 if TYPE_CHECKING:
-    from workbench.measuring.briefing import AccuracyStanding, ProjectFacts
+    from workbench.measuring.briefing import AccuracyRanking, ProjectFacts
     from workbench.measuring.records.review import Queue
     from workbench.runs.run_status import Watch
 
@@ -80,7 +80,7 @@ class Late(NamedTuple):
 
     version: int | None
     matters: list[Matter]
-    standing: AccuracyStanding
+    standing: AccuracyRanking
 
 
 class HomeScreen(LiveScreen):
@@ -275,7 +275,7 @@ class HomeScreen(LiveScreen):
             panel.set_class(not content, "hint")
             panel.update(content or Content(self._hint(name).format(begin=f"Begin (:{DESTINATIONS['begin'].letter})")))
         if self._seen.facts is not None:
-            self._fill_standing()
+            self._fill_ranking()
         self._list()
 
     def _hint(self, name: str) -> str:
@@ -298,7 +298,7 @@ class HomeScreen(LiveScreen):
         shown = sorted(seen.facts.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_MAX_RUNS]
         return overview.runs_panel(shown, width)
 
-    def _fill_standing(self) -> None:
+    def _fill_ranking(self) -> None:
         panel = self.query_one("#home-standing Static", Static)
         width, most = panel.content_size.width or overview.NARROW, _VERIFIERS[self.size.height >= TALL]
         if self._late is not None and self._late.standing.verifiers:

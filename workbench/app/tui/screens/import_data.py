@@ -29,7 +29,7 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
-from workbench.core.progress import heed
+from workbench.core.progress import raise_if_cancelled
 from workbench.core.project import Project
 from workbench.interchange.importing import (
     ITEM_FIELDS,
@@ -78,7 +78,7 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
     def preview(self, project: Project) -> ImportReport:
         """Return the fate of the file's rows without importing them; runs in a thread."""
-        return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: heed())
+        return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: raise_if_cancelled())
 
     def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
         """Import the file; runs in a thread."""
@@ -359,7 +359,7 @@ class ImportScreen(FormScreen):
 
     def _read(self, many: int) -> None:
         self._bytes += many
-        heed()
+        raise_if_cancelled()
 
     def _tell_progress(self, path: Path) -> None:
         size = max(path.stat().st_size, 1) if path.exists() else 1

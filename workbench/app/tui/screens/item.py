@@ -209,9 +209,9 @@ class ItemScreen(Reviewing):
             item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
         else:
             item = browsing.read(self.project, completion)
-        from workbench.coding.matrix import solution_standing
+        from workbench.coding.matrix import summarize_solution
 
-        solution = solution_standing(self.project, completion)
+        solution = summarize_solution(self.project, completion)
         made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths, solution)
         return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
 

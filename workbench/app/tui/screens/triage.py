@@ -419,7 +419,7 @@ class TriageScreen(InSight):
 
     def _undo(self, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()
-        marks = self._given[-1] if self._given else triage.last_given(project, scope, by=by)
+        marks = self._given[-1] if self._given else triage.last_marks(project, scope, by=by)
         if not marks:
             return _Finished("You have no cause to undo.", ())
         deciding.take_back_each(project, marks, by=by)

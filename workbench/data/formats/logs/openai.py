@@ -52,7 +52,7 @@ _IDS: Final = ("custom_id", *FIELDS["question_id"])
 _BESIDES: Final = ("reference", "source", "type", "subtype")
 
 
-def asked_beside(path: Path) -> dict[str, Asked | None]:
+def questions_nearby(path: Path) -> dict[str, Asked | None]:
     """Map ``custom_id`` to the question in the request files of a file's folder; None where they differ.
 
     The reference answer is what the request's ``metadata`` calls so, or that of a question whose id is the
@@ -121,7 +121,7 @@ def recognises(element: Mapping[str, Any]) -> bool:
 
 
 def begin(path: Path) -> Read:
-    asked = asked_beside(path)
+    asked = questions_nearby(path)
     return lambda row: _read(row, asked, path)
 
 

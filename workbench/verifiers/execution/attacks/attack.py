@@ -60,7 +60,7 @@ class Scene(Struct, frozen=True):
         return source.replace("SECRET", repr(self.secret))
 
 
-class StandingScene:
+class PreparedScene:
     """A scene that is set up, with its traces of attacks."""
 
     def __init__(self, scene: Scene, sockets: list[socket.socket], terminal: int) -> None:
@@ -77,13 +77,13 @@ class StandingScene:
         if _state(Path(self.scene.folder) / "target") != self._target:
             found[ANY].append("changed a file outside")
         for one in self._sockets:
-            for name in _heard(one):
+            for name in _connected_names(one):
                 found[name].append("got through to a socket outside")
         return found
 
 
 @contextmanager
-def staged() -> Iterator[StandingScene]:
+def staged() -> Iterator[PreparedScene]:
     """Set up a scene, and remove it after use."""
     with ExitStack() as stack:
         folder = os.fspath(stack.enter_context(temporary_folder("attacks")))
@@ -99,7 +99,7 @@ def staged() -> Iterator[StandingScene]:
         terminal, other_end = os.openpty()
         stack.callback(os.close, terminal)
         stack.callback(os.close, other_end)
-        yield StandingScene(Scene(folder, mark, secret, sockets[0].getsockname()[1]), sockets, other_end)
+        yield PreparedScene(Scene(folder, mark, secret, sockets[0].getsockname()[1]), sockets, other_end)
 
 
 def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:
@@ -116,7 +116,7 @@ def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:
     os.chmod(f"{folder}/listener", 0o777)
 
 
-def _heard(listening: socket.socket) -> Iterator[str]:
+def _connected_names(listening: socket.socket) -> Iterator[str]:
     """Yield the names sent by attacks that connected; `ANY` for those without a name."""
     listening.setblocking(False)
     while True:

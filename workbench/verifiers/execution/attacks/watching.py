@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from workbench.core.code import Level
 from workbench.core.errors import VerifierError
-from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, AttackResult, StandingScene, staged
+from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, AttackResult, PreparedScene, staged
 from workbench.verifiers.execution.attacks.harness import Order, Report
 
 _WORKERS: Final = 4
@@ -85,7 +85,7 @@ def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
     return waiting
 
 
-def _watch(level: Level, attacks: list[Attack], stage: StandingScene, seen: _AttacksSeen, scratch: int) -> None:
+def _watch(level: Level, attacks: list[Attack], stage: PreparedScene, seen: _AttacksSeen, scratch: int) -> None:
     by_name = {attack.name: attack for attack in attacks}
     ours, theirs = socket.socketpair()
     with ours, tempfile.TemporaryFile() as output:
@@ -105,7 +105,7 @@ def _watch(level: Level, attacks: list[Attack], stage: StandingScene, seen: _Att
             seen.wrong[ANY].append("output of programs came out of the process that runs them")
 
 
-def _start(connection: socket.socket, stage: StandingScene, output: int) -> subprocess.Popen[bytes]:
+def _start(connection: socket.socket, stage: PreparedScene, output: int) -> subprocess.Popen[bytes]:
     descriptor = connection.fileno()
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _BOOT, str(descriptor), json.dumps(sys.path)],
@@ -127,7 +127,7 @@ def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
                 yield msgspec.json.decode(line, type=Report)
 
 
-def _note(report: Report, attacks: dict[str, Attack], stage: StandingScene, seen: _AttacksSeen) -> None:
+def _note(report: Report, attacks: dict[str, Attack], stage: PreparedScene, seen: _AttacksSeen) -> None:
     if report.name is None:
         if report.left:
             seen.wrong[ANY].append(f"processes outlived the pool: {report.left}")

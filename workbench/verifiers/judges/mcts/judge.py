@@ -90,11 +90,11 @@ class Voices:
         """Return whether the subtask should be done next. Source: MCTS-Judge, table 10."""
         done = ", ".join(one.subtask.title for one in history) or "none"
         call = told(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
-        return self._yes(await self._heard(call, f"{subtask.id}: self-assess", rollout))
+        return self._yes(await self._ask_step(call, f"{subtask.id}: self-assess", rollout))
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
         call, made = self._with_history(told(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
-        doubts = self._yes(await self._heard(call, "self-evaluate", rollout, made))
+        doubts = self._yes(await self._ask_step(call, "self-evaluate", rollout, made))
         return None if doubts is None else not doubts
 
     async def _found(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
@@ -112,13 +112,15 @@ class Voices:
     async def _analysis(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
         own = self._calls.get(role_of(subtask.id), self._calls["analyse"])
         call, made = self._with_history(told(own, title=subtask.title, focus=subtask.focus), history)
-        return await self._heard(call, f"{subtask.id}: analyse", rollout, made)
+        return await self._ask_step(call, f"{subtask.id}: analyse", rollout, made)
 
     async def _summary(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
         call = told(self._calls["summarise"], title=subtask.title)
-        return await self._heard(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.said})
+        return await self._ask_step(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.said})
 
-    async def _heard(self, call: TemplateCall, step: str, rollout: int, made: Mapping[str, str] = {}) -> DelimitedReply:
+    async def _ask_step(
+        self, call: TemplateCall, step: str, rollout: int, made: Mapping[str, str] = {}
+    ) -> DelimitedReply:
         sample = rollout if self._reuse == "none" else 0
         return await self._case.ask(self._ask, call, made, step=step, sample=sample)
 

@@ -122,7 +122,7 @@ def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
 
 
 def _without_emphasis(line: str) -> str:
-    return _EMPHASIS.sub(lambda found: found[0] if is_given(line, found) else " ", line)
+    return _EMPHASIS.sub(lambda found: found[0] if begins_statement(line, found) else " ", line)
 
 
 def _one_word_fields(text: str) -> tuple[str, ...]:
@@ -186,10 +186,10 @@ def chosen(pattern: re.Pattern[str], line: str) -> str | None:
     said = {match[1].lower() for match in found}
     if not found:
         return None
-    return said.pop() if len(said) == 1 and any(is_given(line, one) for one in found) else DOUBT
+    return said.pop() if len(said) == 1 and any(begins_statement(line, one) for one in found) else DOUBT
 
 
-def is_given(line: str, found: re.Match[str]) -> bool:
+def begins_statement(line: str, found: re.Match[str]) -> bool:
     """Return whether a verdict in a line begins a statement, so that it is given and not mentioned."""
     if GOES_ON.match(line, found.end()):
         return False

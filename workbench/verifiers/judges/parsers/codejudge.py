@@ -12,7 +12,7 @@ from workbench.verifiers.judges.parsers.base import (
     DOUBT,
     MARKUP,
     Reading,
-    is_given,
+    begins_statement,
     own_lines,
     own_text,
     said,
@@ -60,8 +60,8 @@ def _leading(line: str) -> str | None:
     line = line.lstrip(MARKUP)
     if not (leading := _LEADING.match(line)):
         return None
-    given = {found[1].lower() for found in _LEADING.finditer(line) if is_given(line, found)}
-    if not is_given(line, leading):
+    given = {found[1].lower() for found in _LEADING.finditer(line) if begins_statement(line, found)}
+    if not begins_statement(line, leading):
         return DOUBT
     given |= {found[1].lower() for found in _LABELLED.finditer(line)}
     return leading[1].lower() if given == {leading[1].lower()} else DOUBT

@@ -11,7 +11,7 @@ from workbench.verifiers.judges.parsers.base import (
     JUDGMENT,
     MARKUP,
     Reading,
-    is_given,
+    begins_statement,
     own_lines,
     said,
     verdict_in,
@@ -82,7 +82,7 @@ def _judgment(line: str) -> str | None:
     if (labelled := _behind_label(start)) or _MARKED.match(start):
         return labelled
     words = list(_WORD.finditer(start))
-    given = {_LABELS[word[1]] for word in words if is_given(start, word)}
+    given = {_LABELS[word[1]] for word in words if begins_statement(start, word)}
     if words:
         return given.pop() if len(given) == 1 else DOUBT
     box = _BOX.match(start)
@@ -95,7 +95,7 @@ def _behind_label(line: str) -> str | None:
     found = {_of_judgment(line[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)} - {None}
     if not found:
         return None
-    return found.pop() if len(found) == 1 and any(is_given(line, mark) for mark in marks) else DOUBT
+    return found.pop() if len(found) == 1 and any(begins_statement(line, mark) for mark in marks) else DOUBT
 
 
 def _of_judgment(text: str) -> str | None:

@@ -61,10 +61,10 @@ def _read(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None)
 
 def _word(name: str, lines: Sequence[str], about: Sequence[str | None]) -> bool | None:
     own = [line for line, criterion in zip(lines, about, strict=True) if criterion in (name, None)]
-    return {"yes": True, "no": False}.get(verdict_in(own, partial(_said, name)) or "")
+    return {"yes": True, "no": False}.get(verdict_in(own, partial(_criterion_word, name)) or "")
 
 
-def _said(name: str, line: str) -> str | None:
+def _criterion_word(name: str, line: str) -> str | None:
     if (found := _line(name).match(line)) is None:
         return None
     word, rest = found[1].lower(), line[found.end() :]

@@ -9,7 +9,7 @@ from workbench.verifiers.judges.parsers.base import (
     MARKUP,
     Parser,
     Reading,
-    is_given,
+    begins_statement,
     own_lines,
     said,
     verdict_in,
@@ -83,5 +83,5 @@ def _first_word(line: str, pattern: re.Pattern[str]) -> str | None:
     line = line.lstrip(MARKUP)
     if not (first := pattern.match(line)):
         return None
-    given = {found[1].lower() for found in pattern.finditer(line) if is_given(line, found)}
+    given = {found[1].lower() for found in pattern.finditer(line) if begins_statement(line, found)}
     return first[1].lower() if given == {first[1].lower()} else DOUBT

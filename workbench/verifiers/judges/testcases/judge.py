@@ -27,9 +27,9 @@ from workbench.verifiers.judges.testcases.writing import (
     TestCaseOptions,
     TestServer,
     read_comparison,
+    test_text,
     testcase_options,
     told_input,
-    told_test,
     write_tests,
     writing_calls,
 )
@@ -156,7 +156,7 @@ class SubmissionExecutor:
         return await self._case.ask(self._ask, self._execute, made, sample=sample)
 
     async def _matches(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
-        made = {"test": told_test(self.tests[place]), "execute": output.said}
+        made = {"test": test_text(self.tests[place]), "execute": output.said}
         heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
         return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)
 

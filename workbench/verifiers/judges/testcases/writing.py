@@ -217,7 +217,7 @@ def told_input(test: TestCase) -> str:
     return f"{test.function}: {test.input}" if test.function not in ("", "main") else test.input
 
 
-def told_test(test: TestCase) -> str:
+def test_text(test: TestCase) -> str:
     return f"Input: {told_input(test)}\nExpected output: {test.expected}"
 
 
@@ -238,7 +238,7 @@ class _TestWriter:
         return await self._case.ask(self._ask, call, made, step=step, role=self._role, sample=sample)
 
     async def validates(self, level: str, test: TestCase, sample: int) -> bool | None:
-        heard = await self.heard("validate", level, {"test": told_test(test)}, sample)
+        heard = await self.heard("validate", level, {"test": test_text(test)}, sample)
         return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)
 
 
@@ -281,9 +281,9 @@ class TestServer:
                 raise ValueError(f"test_{error}") from error
         elif "test_api_key_env" in options:
             raise ValueError("test_api_key_env: it goes with test_base_url; the judge's server takes api_key_env")
-        self._extras = self._asked_for(options)
+        self._extras = self._extras_for_tests(options)
 
-    def _asked_for(self, options: Mapping[str, str]) -> RequestExtras | None:
+    def _extras_for_tests(self, options: Mapping[str, str]) -> RequestExtras | None:
         """Return the additions to its requests in place of the judge's; None for the judge's."""
         named = [name for name in _ITS_OWN if name in options]
         if self._server is not None or not named:

@@ -25,7 +25,6 @@ __all__ = ["Judge", "judge", "open_project", "reward"]
 
 
 def __getattr__(name: str) -> type[Judge]:
-    """A verifier over batches of rows; see `workbench.training.batches.Judge`."""
     if name != "Judge":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from workbench.training.batches import Judge

@@ -218,7 +218,6 @@ class Project:
         return frame
 
     def _chosen(self, where: Where) -> Selection:
-        """Return the selection for metrics; raise if a condition matches no item."""
         selection = _selection(where)
         if selection is None:
             return Selection()

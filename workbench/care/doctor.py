@@ -88,7 +88,6 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
 
 
 def _unknown(version: int) -> str:
-    """Return why tables of this version can't be checked; empty if they can, or if the version never existed."""
     oldest, latest = migrations.OLDEST, migrations.latest_version()
     if version > latest:
         return f"version {version}, this program knows up to {latest}: a newer workbench wrote it; install that one"

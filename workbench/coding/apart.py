@@ -31,7 +31,6 @@ class TestApart(Struct, frozen=True, kw_only=True):
 
 
 def excluded_tests(project: Project) -> list[TestApart]:
-    """List all tests that people have excluded, in the order of import."""
     return [
         TestApart(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
         for dataset, key, suite, place, reason, by, at in exclusions.apart(project.database.reader())

@@ -266,7 +266,6 @@ def _scores(row: ScoredRow) -> dict[str, float]:
 
 
 def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
-    """Return the field and the fault of an invalid number: JSON can spell numbers that are too large for a float."""
     values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
     values |= {SCORES[name]: score for name, score in _scores(row).items()}
     wrong = next((name for name, value in values.items() if not is_figure(value)), None)

@@ -254,7 +254,6 @@ def _rate(letters: Sequence[str]) -> float | None:
 
 
 def _known(rate: float | None) -> float:
-    """Return a pass rate to sort by; a test that was run on no solution counts as the hardest."""
     return -1.0 if rate is None else rate
 
 

@@ -67,7 +67,6 @@ class ProblemTable(QueryTable[ProblemRow]):
         return problems.first_ids(reader, limit, after) if self.whole else []
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
-        """Return problems by the row ids of their questions, in the given order."""
         return problems.rows(self._database.reader(), ids, self.query.run, self.query.beside)
 
 
@@ -351,7 +350,6 @@ def problems_for(
 
 
 def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[int], str | None]:
-    """Return a function that explains why a problem's contest lies outside the chosen days; None if it doesn't."""
     if targets.since is None and targets.until is None:
         return lambda _: None
     first, last = (_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())

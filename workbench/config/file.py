@@ -46,13 +46,11 @@ MOST_BYTES = 1_000_000
 
 
 def user_folder() -> Path:
-    """Return the user's configuration folder, which may not exist."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen) if chosen else user_config_path("workbench", appauthor=False)
 
 
 def file_of(database: Path) -> Path:
-    """Return the path of a database's settings file, which may not exist."""
     return database.parent / FILE_NAME
 
 

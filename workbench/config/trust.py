@@ -106,7 +106,6 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
 
 
 def missing(database: Path, grants: list[Grant]) -> list[Grant]:
-    """Return the grants that the user has not accepted for this database."""
     # A folder that can't be read holds nothing, which `Path.is_file` would not say.
     return [grant for grant in grants if not os.path.isfile(_place(database, grant))]
 

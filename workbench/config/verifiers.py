@@ -147,7 +147,6 @@ def named_verifier(database: Path, name: str) -> NamedVerifier | None:
 
 
 def own_prompts(options: Mapping[str, str]) -> list[Path]:
-    """Return the user's prompt files that a verifier with these options may read."""
     files = [Path(options[option]) for option in (TEMPLATE, SUBTASKS) if option in options]
     if PUBLISHED in options:
         released = (Path(options[PUBLISHED]) / file for file in PUBLISHED_FILES.values())
@@ -242,7 +241,6 @@ def _require_no_program(place: str, options: Mapping[str, object]) -> None:
 
 
 def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields as options: ``prompt`` becomes the template, and the table ``sampling`` becomes options."""
     sampling = require_table(f"{place}.{_SAMPLING}", fields.pop(_SAMPLING, {}), "sampling = { temperature = 0.0 }")
     prompt = {TEMPLATE: fields.pop("prompt")} if "prompt" in fields else {}
     flat: dict[str, Any] = {}

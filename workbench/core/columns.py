@@ -127,7 +127,6 @@ def _last(name: str, turns: object, role: str) -> str:
 
 
 def _content(name: str, content: object) -> str:
-    """Return a message's text, or its text blocks; "" if it only calls tools."""
     if content is None:
         return ""
     if isinstance(content, Sequence) and not isinstance(content, str | bytes):

@@ -57,7 +57,6 @@ class Command:
         return _at_work.command(self)
 
     def shell(self) -> str:
-        """Return the line for a shell."""
         words = ("" if value is True else f" {shlex.quote(str(value))}" for value in self.options.values())
         return f"workbench {self.line}" + "".join(
             f" {flag_of(one)}{word}" for one, word in zip(self.options, words, strict=True)
@@ -81,7 +80,6 @@ _at_work = PYTHON
 
 
 def word_for(front_end: FrontEnd) -> None:
-    """Have messages of this process worded for a front end; without one they are for the Python API."""
     global _at_work
     _at_work = front_end
 
@@ -117,7 +115,6 @@ def some_of(names: Iterable[str]) -> str:
 
 
 def _offered(hint: str) -> list[str]:
-    """Return the names that a hint lists: ``"Verifiers: exact, rules; without @ the newest."``."""
     _, colon, listed = hint.partition(": ")
     names = (
         (listed if colon else hint.removeprefix("Use ").removeprefix("one of ")).partition(";")[0].partition(". ")[0]

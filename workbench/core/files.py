@@ -284,7 +284,6 @@ def sweep(folder: Path) -> int:
 
 
 def _part_of(path: Path) -> Path:
-    """Return the temporary name for ``path``; left-over temporary files next to it are removed."""
     sweep(path.parent)
     raw = os.fsencode(path.name)
     name = path.name if len(raw) <= _LONG_NAME else blake2b(raw, digest_size=8).hexdigest()
@@ -317,7 +316,6 @@ def _swept(path: Path, form: re.Match[str]) -> bool:
 
 
 def _is_at_work(form: re.Match[str]) -> bool:
-    """Return whether the process lives; if it runs elsewhere, only the lock tells."""
     bare = form.groupdict().get("bare")
     if bare is None:
         return life_named(form) == "lives"

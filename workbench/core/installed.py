@@ -30,12 +30,10 @@ def require_app(what: str) -> None:
 
 
 def find_documentation() -> Path | None:
-    """Return the folder of the documentation: in the installed package, or next to it in a checkout."""
     package = Path(__file__).resolve().parent.parent
     return next((folder for folder in (package / "docs", package.parent / "docs") if folder.is_dir()), None)
 
 
 def find_page(name: str) -> str:
-    """Return the path of a page of the documentation; its name if only the core is installed, which has no pages."""
     folder = find_documentation()
     return f"docs/{name}.md" if folder is None else str(folder / f"{name}.md")

@@ -71,7 +71,6 @@ class Kept:
             yield self.lines()
 
     def head(self, task: Task, subject: int, person: int) -> LabelEvent | None:
-        """Return an annotator's last unsaved event on a subject."""
         found = [
             event
             for group in self._groups
@@ -254,6 +253,5 @@ class NoteDrafts:
             return self._waiting.get((person, completion), stored)
 
     def forget(self, person: int, completion: int) -> None:
-        """Delete the draft: a label was stored with the note."""
         with self._lock:
             self._waiting.pop((person, completion), None)

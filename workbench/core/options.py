@@ -383,7 +383,6 @@ _SIDES: Final = ("ge", "gt", "le")
 
 
 def _split_annotation(hint: Any) -> tuple[Any, list[Meta]]:
-    """Return a type without None, and its annotations."""
     metas: list[Meta] = []
     while True:
         if get_origin(hint) is Annotated:

@@ -188,7 +188,6 @@ def _life_here(pid: int, began: int) -> Life:
 
 
 def _is_there(pid: int) -> bool:
-    """Return whether a number that has no entry in ``/proc`` is a process's all the same."""
     if pid <= 0:
         return False
     try:

@@ -62,7 +62,6 @@ def rival_heads(events: Sequence[LabelEvent]) -> list[list[LabelEvent]]:
 
 
 def current_repeat_answers(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Return current answers to repeats and checks, oldest first: one a person and kind, of any round."""
     superseded = {(event.annotator, event.supersedes) for event in events}
     standing = [
         event

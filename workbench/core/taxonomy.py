@@ -93,7 +93,6 @@ def is_subtype(code: str) -> bool:
 
 
 def is_typed(code: str) -> bool:
-    """Return whether a text is the code of a subtype, or of one of the four types."""
     return code in TYPES or is_subtype(code)
 
 
@@ -126,7 +125,6 @@ def type_values(values: Iterable[str]) -> list[str]:
 
 
 def type_name(code: str) -> str:
-    """Return the canonical name of a code, or the code itself if it is unknown."""
     return SUBTYPES.get(code) or TYPES.get(code) or code
 
 

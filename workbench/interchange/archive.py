@@ -280,7 +280,6 @@ class Archive:
             raise self._damaged(place, "it is not what the manifest says: lines, length or sha256 differ")
 
     def damaged(self, why: str, member: Member | None = None, line: int | None = None) -> FormatError:
-        """Return an error about a line, a member, or the archive as a whole."""
         if member is None:
             return FormatError(f"{self._path}: {why}.", _ASK)
         return self._damaged(f"{member.name}.jsonl" + ("" if line is None else f":{line}"), why)

@@ -26,7 +26,6 @@ class CodeCounts(Struct, frozen=True, kw_only=True):
     candidates: int = 0
 
     def with_problem(self, problem: Problem) -> CodeCounts:
-        """Return the counts with one more problem."""
         return CodeCounts(
             problems=self.problems + 1,
             tests=self.tests + sum(map(len, problem.suites.values())),

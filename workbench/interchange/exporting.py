@@ -316,7 +316,6 @@ def _outcomes(
 
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
-    """Write a table in the requested format; return the number of rows."""
     with new_file(request.options.file, force=request.options.force) as file:
         if request.format == "parquet":
             return write_parquet(file, columns, rows)

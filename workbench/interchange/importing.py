@@ -584,7 +584,6 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
 
 
 def with_verdicts(report: R, done: Sequence[VerdictsImported]) -> R:
-    """Return the report with the fate of the graders' verdicts."""
     return replace(
         report,
         verifiers={name: run for one in done for name, run in one.verifiers.items()},

@@ -376,7 +376,6 @@ class _OpenPartition:
         return len(self.rows) + len(self.refused)
 
     def add(self, row: HeldRow | Refusal) -> int:
-        """Add a row; return its bytes."""
         size = _size_of(row)
         self.bytes += size
         if isinstance(row, Refusal):
@@ -390,7 +389,6 @@ class _OpenPartition:
 
     @property
     def behind_first_missing(self) -> int:
-        """Return the bytes of the rows after the first one without a verdict."""
         while self._missing < len(self.rows) and self.first + self._missing in self.found:
             self._missing += 1
         return self.bytes - self._ends[self._missing] if self._missing < len(self.rows) else 0

@@ -169,7 +169,6 @@ class _RunMerge:
         self._merged.taken += len(new)
 
     def _place(self, connection: Connection, one: ForeignItem) -> int | str:
-        """Return the item's row id here, or why it has none."""
         item = places.find(connection, one.name)
         if item is None:
             return "no such item is here"

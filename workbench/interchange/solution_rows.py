@@ -48,8 +48,6 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
 
 
 def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
-    """Yield the items of a file's rows in order: the tests, as text, are the reference."""
-
     def build(line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
         try:
             return _solution(plan, line, _decoded(document), raw)

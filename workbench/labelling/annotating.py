@@ -511,7 +511,6 @@ class AnnotationSession:
             assignments.renew(connection, self.person.id, time.time())
 
     def history(self, limit: int = 200) -> list[OwnEntry]:
-        """Return the annotator's own current labels, newest first."""
         with self._lock:
             return reading.own_history(self._blind, limit)
 

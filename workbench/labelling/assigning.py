@@ -326,7 +326,6 @@ def open_batch(
 def _why_nothing(
     connection: people.Connection, selection: Selection, items: Sequence[BatchItem], wanted: int, per_item: int
 ) -> str:
-    """Explain why these items get no slot, or why there are none."""
     if wanted:
         slots = "its slot" if per_item == 1 else f"its {per_item} slots"
         return f"Each of {counted(wanted, 'item')} has {slots} already; a larger {opt.per_item} gives them more."

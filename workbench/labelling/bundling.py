@@ -140,7 +140,6 @@ def recall(project: Project, annotator: str) -> int:
 
 @contextmanager
 def _new_project(path: Path) -> Iterator[Project]:
-    """An empty database beside ``path``; removed unless it was given its name."""
     with part_folder(path) as part:
         project = open_project(part / path.name, create=True)
         try:
@@ -152,7 +151,6 @@ def _new_project(path: Path) -> Iterator[Project]:
 def _take(
     home: people.Connection, person: int, policy: AnnotationPolicy, selection: Selection, limit: int, at: float
 ) -> list[int]:
-    """Lease items as `serving.serve` would, one after the other."""
     assignments.free_expired(home, at)
     taken: list[int] = []
     for completion in store.open_items(home, person, selection):

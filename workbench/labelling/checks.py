@@ -162,7 +162,6 @@ def report(project: Project) -> list[CheckScore]:
 
 
 def _interval(connection: people.Connection, person: int) -> tuple[float, float] | None:
-    """Return the interval of a person's accuracy on checks, by question; None with too few questions."""
     import numpy as np
 
     from workbench.statistics.intervals import design_effects, intervals

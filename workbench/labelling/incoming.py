@@ -182,7 +182,6 @@ class Incoming:
         return name, role
 
     def _find_subjects(self) -> dict[Subject, int | None]:
-        """Map their subjects to ours; None if there is none."""
         if self._believed is not None:
             items = self._believed.items
             return {key: items.get((key[0], bundling.name_of(item))) for key, item in self._called.items()}

@@ -160,7 +160,6 @@ def _subtype(text: str) -> str | None:
 
 
 def _answer_of(line: LabelLine) -> str | None:
-    """Return a line's answer; a line with a ``kind`` is of one task, any other may be of both."""
     if line.kind is UNSET and line.task is UNSET:
         return line.verdict or line.answer_subtype
     return line.answer_subtype if line.task == "type" else line.verdict

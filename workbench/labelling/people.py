@@ -36,7 +36,6 @@ class AnnotatorInfo(Struct, frozen=True, kw_only=True):
 
 
 def annotators(project: Project) -> list[AnnotatorInfo]:
-    """List all people, in the order in which they were added."""
     return [
         AnnotatorInfo(
             name=person.name, role=person.role, paused=person.paused_at is not None, why=person.paused_why or ""

@@ -171,7 +171,6 @@ def _checked_type(
 def _repeated_type(
     connection: people.Connection, question: int, person: int, policy: AnnotationPolicy, at: float
 ) -> int | None:
-    """Repeat the type too, unless the person has given it only recently."""
     said = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
     typed = next(filter(None, said), None)
     if typed is None or typed.created_at > _before(policy, at):

@@ -409,14 +409,12 @@ class Caller:
             )
 
     def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
-        """Halt if every call would fail like this one, to spare the run's items; ``since`` is when it was sent."""
         spent = failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S
         revoked = failure.of_key and lane.silent_since(since)
         if spent or revoked or (failure.everywhere and lane.last_success is None):
             raise lane.trial.halted(lane.refusal(failure))
 
     def _halt_if_down(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
-        """Halt if the server has been unreachable since a call first failed, to spare the run's items."""
         if failure.unreachable and lane.silent_since(since):
             raise Halt(
                 failure.code,

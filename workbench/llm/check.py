@@ -231,7 +231,6 @@ class _AddressProbe:
         return findings + list(dict.fromkeys(called))
 
     async def _kind(self, listed: Any) -> str | None:
-        """Return the profile that the server's answers indicate; if one was named, only by the models' owner."""
         found = kind_of_models(listed)
         if found is not None or self._lane.profile.name != DEFAULT:
             return found

@@ -93,7 +93,6 @@ class Awake:
                 await asyncio.wait(tasks, return_when=return_when)
 
     def _late(self) -> float:
-        """Return for how many seconds the loop has been blocked now."""
         return 0.0 if self._due is None else max(0.0, time.monotonic() - self._due - TICK_S)
 
     def _look(self) -> None:

@@ -305,7 +305,6 @@ class Lane:
         return f"The server at {self.base} (profile {self.profile.name})"
 
     def refusal(self, failure: AttemptFailed) -> Halt:
-        """Return the halt for a failure that other calls would meet, too."""
         if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
             return Halt(
                 "quota", f"{self.title} says that a quota is used up ({failure.detail}). {RESUME.capitalize()} later."
@@ -329,7 +328,6 @@ class Lane:
 
 
 def reply_key(request: bytes, place: str, sample: int) -> bytes:
-    """Return the key under which a reply to a request's sample at one place is stored."""
     return hashlib.sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 

@@ -136,7 +136,6 @@ class Budget:
 
 
 def used_up(limit: str) -> Halt:
-    """Return the halt of a run whose budget is used up."""
     return Halt("budget", f"The budget is used up: {limit}. Raise it and {RESUME}.")
 
 
@@ -170,7 +169,6 @@ class Budgets:
         self._budgets = budgets
 
     async def reserve(self, estimate: CallEstimate) -> None:
-        """Reserve in all budgets, or in none of them."""
         held: list[Budget] = []
         try:
             for budget in self._budgets:

@@ -67,7 +67,6 @@ def _shipped() -> tuple[str, dict[str, Any]]:
 
 @cache
 def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
-    """Load a user's table, dated by its file's modification."""
     try:
         with path.open("rb") as stream:
             table = msgspec.json.decode(stream.read(_MOST_BYTES))
@@ -81,7 +80,6 @@ def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
 
 
 def _price(entry: Any, date: str) -> Price | None:
-    """Return an entry's price in US dollars a million tokens; None if it has no price of tokens."""
     rates: dict[tuple[int, str], dict[str, float]] = defaultdict(dict)
     for least, fields in _steps(entry):
         for field, value in fields.items():

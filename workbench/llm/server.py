@@ -42,7 +42,6 @@ def checked(url: str) -> str:
 
 
 def endpoint(base: str, path: str, query: str = "") -> str:
-    """Return the URL of a call: the path after the base's own; the base's query, or else the given one, at the end."""
     parts = urlsplit(base)
     query = parts.query or query
     return SplitResult(parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}/{path}", query, "").geturl()
@@ -215,7 +214,6 @@ class Price(TokenPrices, frozen=True, kw_only=True):
     others: tuple[tuple[int, str, TokenPrices], ...] = ()
 
     def rates(self, prompt: int, tier: str | None) -> TokenPrices:
-        """Return the prices for a prompt length and tier: those of the greatest length that it exceeds."""
         tiers = {name for _, name, _ in self.others}
         asked = tier if tier in tiers else ""
         fitting = [(above, rates) for above, name, rates in self.others if name == asked and prompt > above]

@@ -226,7 +226,6 @@ def _lower(response: httpx.Response) -> dict[str, str]:
 
 
 def _environments_proxy(url: str) -> str | None:
-    """Return the proxy that the usual variables name for an address; None if they exclude it."""
     parts = urlsplit(url)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
@@ -236,7 +235,6 @@ async def _content(
     longest: int,
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> bytes:
-    """Return the body in memory; of an error as much as can be read, since its status and headers suffice."""
     import aiohttp
     import httpx
 

@@ -77,7 +77,6 @@ def _unit(name: str) -> float:
 
 
 def _moment(text: str, date: float) -> float | None:
-    """Return seconds from now of a number, a duration, or a date in one of three forms."""
     number = _number(text)
     if number is not None:
         since_1970 = number / 1000 if number >= _EPOCH * 1000 else number

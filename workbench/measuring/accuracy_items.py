@@ -123,7 +123,6 @@ class JudgedItems:
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
     def rows(self, ids: Sequence[int]) -> list[JudgedRow]:
-        """Return the rows of these ids in the given order, without ids of items that are not in the cell."""
         places = self._places(ids)
         return [self._row(item, places[item.id]) for item in self._table.rows(ids) if item.id in places]
 
@@ -182,7 +181,6 @@ def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
 
 
 def _ranks() -> IntArray:
-    """Map verdict and gold to the position in `_ORDER`."""
     import numpy as np
 
     ranks = np.zeros((len(OutcomeCode), 2), dtype=np.int8)

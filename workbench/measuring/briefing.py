@@ -129,7 +129,6 @@ def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _stopped(run: RunInfo) -> str | None:
-    """Describe why a run has stopped; None for one that is active or complete."""
     if run.state == "failed":
         return "failed"
     if run.state == "paused":

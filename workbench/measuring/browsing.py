@@ -164,7 +164,6 @@ def detail(project: Project, completion: int, also: Collection[str] = ()) -> Ite
 
 
 def final_answers(item: ItemDetail) -> tuple[FinalAnswer, FinalAnswer]:
-    """Return the final answers of an item's reference and completion as its card shows them, guesses included."""
     return card_reference(item.reference, item.subtype), card_completion(item.completion)
 
 

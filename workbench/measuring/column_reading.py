@@ -83,7 +83,6 @@ def _by_threads(
 def _read_elsewhere(
     database: Database, now: ChangeMark, read: Callable[[Connection, Share], Found], share: Share
 ) -> Found | None:
-    """Read a share in this thread; None if the database has changed since."""
     try:
         with database.reading() as connection:
             return read(connection, share) if generation.mark(connection) == now else None

@@ -245,7 +245,6 @@ def _column(table: ColumnTable, column: str) -> Array:
 
 
 def _without_empty(columns: dict[str, Array]) -> dict[str, Array]:
-    """Drop the score column if no item has a score."""
     import numpy as np
 
     return {column: values for column, values in columns.items() if column != SCORE or not np.isnan(values).all()}

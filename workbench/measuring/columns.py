@@ -223,7 +223,6 @@ class ColumnMemory:
 def _patched(
     connection: Connection, run: int | None, items: IntArray | None, kept: RememberedPart, stale: list[Range]
 ) -> RememberedPart:
-    """Return a part with those rows read again that may have changed since."""
     if run is None or items is None:
         parts = [(_rows(kept.item, span), tables.read_items(connection, *span)) for span in generation.ranges(stale)]
         table = tables.put_in(kept.table, parts)

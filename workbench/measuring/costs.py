@@ -166,7 +166,6 @@ def price_of(row: CostRow, price: Price) -> float | None:
 
 
 def _led(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
-    """Mark the rows on the Pareto front; `rows` are sorted, the most accurate first."""
     from msgspec import structs
 
     cost = _PRICES[price]

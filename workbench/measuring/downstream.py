@@ -172,7 +172,6 @@ def _accuracies(
     gold: GoldChoice,
     wanted: Selection,
 ) -> dict[str | None, dict[str, AccuracyRow]]:
-    """Map each group (None, for all items, first) to its verifiers' accuracy rows."""
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
 
     everything = columns(project)
@@ -203,7 +202,6 @@ def _scores(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:
 
 
 def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _BenchmarkScores:
-    """Compare verifiers at the steps they all have, so that longer training gives no advantage."""
     steps = set.intersection(*({line.step for line in lines} for lines in of.values()))
     scores = {}
     for verifier, lines in of.items() if steps else ():

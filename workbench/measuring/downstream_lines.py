@@ -41,7 +41,6 @@ Measure = Callable[[TrainedModelLine], Sequence[DownstreamLine]]
 
 
 def unmeasured(_line: TrainedModelLine) -> Sequence[DownstreamLine]:
-    """Return no scores: where models aren't measured, a line without a score has none."""
     raise RefusedError("missing_field", "score", f"score is missing. {FORM}")
 
 

@@ -346,7 +346,6 @@ class Entries:
 
 
 def _judges(project: Project, asked: AccuracyQuery) -> tuple[VerifierRun, ...]:
-    """Return the requested verifiers; a baseline that was never run is in the table anyway."""
     if asked.run is not None or not asked.verifiers:
         return judges_of(project, asked.verifiers, asked.run, live=asked.live)
     run = set(browsing.newest_runs(project.database.reader()).values())

@@ -307,7 +307,6 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
 
 
 def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
-    """Explain why predictions don't help; None where they do."""
     from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import FEWEST, alike
 

@@ -395,7 +395,6 @@ class PaperFigures:
         }
 
     def table(self, number: PaperNumber) -> PaperTable:
-        """Return one table by its number in the paper."""
         tables: dict[PaperNumber, Callable[[], PaperTable]] = {
             1: self.counts,
             2: self.accuracy,

@@ -171,7 +171,6 @@ def _check(within: float, per_item: int) -> None:
 
 
 def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
-    """Yield one row a group, in the order of the accuracy table, for the verifier that needs most items there."""
     # A run of the baseline, where there is one, counts as a verifier's, but would always lack the most items.
     judges = [row for row in said if row.verifier == verifier or (row.kind == "verifier" and row.verifier != BASELINE)]
     overall = {row.verifier: row.deff for row in judges if row.group is None}
@@ -273,7 +272,6 @@ def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
 
 
 def _begun_by_group(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
-    """Map each group to its items that somebody has labelled."""
     import numpy as np
 
     groups, found = known.groups(by), defaultdict[str, list[Begun]](list)
@@ -399,7 +397,6 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
 
 
 def _uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
-    """Return how uncertain a run is of each item; None if it has no scores or they have no threshold."""
     from workbench.statistics.prediction_powered import uncertainty
 
     given = known.score(run)

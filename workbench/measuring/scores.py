@@ -201,7 +201,6 @@ def unpaired_in_words(unpaired: Unpaired) -> str:
 
 
 def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
-    """Return one row a group; none without a grouping."""
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -327,7 +326,6 @@ def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = 
 
 
 def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
-    """Return accuracy metrics of some rows, with the verdicts that the threshold makes of their scores."""
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
     from workbench.statistics.scores import at_threshold
 

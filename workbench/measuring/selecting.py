@@ -93,7 +93,6 @@ def _powers(most: int) -> tuple[int, ...]:
 
 
 def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
-    """Return each verifier's scores of the items; None for one without."""
     kept = known.chosen(wanted)
     scores = [known.score(judge.run) for judge in found.judges]
     return [score if score is None or kept is None else score[kept] for score in scores]

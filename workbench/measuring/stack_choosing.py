@@ -215,7 +215,6 @@ class _Desk:
 
 
 def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
-    """Return a candidate's stages in the form of the kind ``stack``."""
     return tuple(
         Stage(
             name=items.names[place.verifier],

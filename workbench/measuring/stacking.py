@@ -147,7 +147,6 @@ def stack_items(
 
 
 def _took(project: Project, run: int | None, items: IntArray) -> FloatArray:
-    """Return the cost of each verdict by part; seconds are those of calls if the verifier makes any, as in `costs`."""
     import numpy as np
 
     from workbench.statistics.confusion import align
@@ -225,7 +224,6 @@ def figures_of(name: str, items: StackItems, outcome: IntArray, protocol: Protoc
 
 
 def _alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3) -> StackAlone:
-    """Measure one verifier asked about all items; without a verdict, items that never reach it don't count."""
     import numpy as np
 
     from workbench.statistics.compare import compare_graded

@@ -348,7 +348,6 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
 
 
 def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
-    """Return a mask of the completions by the model that judges; None without a known model."""
     import numpy as np
 
     verifier = runs.verifier_named(project.database.reader(), judge.name)
@@ -381,7 +380,6 @@ def _decisions(check: Check, outcome: IntArray) -> BoolArray:
 
 
 def _varies(said: BoolArray) -> bool:
-    """Return whether verdicts differ at all: a verifier that accepts all or none depends on nothing."""
     return bool(said.any() and not said.all())
 
 

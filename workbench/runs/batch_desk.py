@@ -73,7 +73,6 @@ class BatchDesk:
         return ended
 
     def _waits(self, batch: BatchRow, unended: Sequence[BatchRow]) -> bool:
-        """Return whether a batch waits for earlier ones to end, since its provider accepts no more."""
         return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
 
     async def _see_to(self, batch: BatchRow) -> bool:

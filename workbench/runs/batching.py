@@ -273,7 +273,6 @@ class _Rounds:
 
 
 def _final(before: Sequence[EarlierCall]) -> AttemptFailed | None:
-    """Return why a call failed for good in batches; None while it may be repeated."""
     failed = [one for one in before if one.state in ("failed", "unsent") and one.code != "cancelled"]
     said = [one for one in failed if one.state == "failed" or one.code == "timeout"]
     if not said:

@@ -380,7 +380,6 @@ class Nodes:
 
 
 def _able_nodes(ray: Any) -> dict[str, tuple[str, int]]:
-    """Return names and processors of the working nodes, by id; a head that doesn't work has no processors."""
     return {
         one["NodeID"]: (f"{one['NodeManagerHostname']}/{one['NodeID'][:8]}", int(one["Resources"]["CPU"]))
         for one in ray.nodes()

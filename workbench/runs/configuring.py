@@ -258,7 +258,6 @@ def _users(strategies: Mapping[str, Kind], option: str) -> set[str]:
 
 
 def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
-    """Return values and their descriptions, by option; for options of any kind that have a few values only."""
     from workbench.llm.profiles import PROFILES, Api
     from workbench.llm.records import Task
     from workbench.verifiers.judges.mcts import subtasks as mcts
@@ -352,7 +351,6 @@ def _place(bound: ConfiguredVerifier) -> str | None:
 
 
 def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
-    """Describe how a verifier differs from the one that a name is bound to, setting by setting."""
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
     return settings_difference(bound.config, verifier.config())

@@ -143,7 +143,6 @@ class LocalExecutor:
         return [within(one, ends) if isinstance(one, Future) else one for one in waiting]
 
     def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """Return what `first` returns for several items, using all cores for many."""
         if self.isolation != "staged" or not self._reading.acquire(blocking=False):
             return [self.first(item) for item in items]
         try:

@@ -159,7 +159,6 @@ class ReaderProcess:
         return _decode_answers(body or b"", len(items))
 
     def end(self) -> None:
-        """End the process; a waiting caller gets an error."""
         self._process.kill()
         self._process.wait()
 
@@ -297,7 +296,6 @@ class Readers:
             self._changed.notify()
 
     def _taken(self) -> _SharedBatch | None:
-        """Return the next batch for a process; None once this is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._batches or self._closed)
             return None if self._closed else self._batches.popleft()
@@ -326,7 +324,6 @@ class Readers:
             process.close()
 
     def _started(self) -> ReaderProcess | None:
-        """Start one process more; None if none can start, or this is closed."""
         with self._lock, suppress(VerifierError):
             if not self._closed:
                 self._processes.append(ReaderProcess(self._spec))

@@ -225,9 +225,7 @@ class CompletionWork(Protocol):
     @property
     def parts(self) -> int: ...
 
-    def wanted(self, model: str, part: int) -> list[CompletionRequest]:
-        """Return the completions a model has still to write for a part; the same list until the part is stored."""
-        ...
+    def wanted(self, model: str, part: int) -> list[CompletionRequest]: ...
 
     def size(self, model: str, part: int) -> int: ...
 
@@ -339,7 +337,6 @@ class _ModelCompletions:
         return self.progress.over or (self._part > part and all(one > part for one in self._open))
 
     def recall(self, wanted: CompletionRequest) -> Reply | None:
-        """Return the stored reply, unless it is not a completion."""
         try:
             return self._client.caller.recall(self.name, wanted.request, wanted.sample)
         except CallFailed:

@@ -186,7 +186,6 @@ def _is_own(handle: int) -> bool:
 
 
 def _locked(handle: int, kind: int, tries: int) -> bool:
-    """Try to lock; checking alone holds it for a moment."""
     for left in reversed(range(tries)):
         try:
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
@@ -314,7 +313,6 @@ def ensure_runner(database: Database) -> None:
 
 
 def _has_started(database: Database, pid: int) -> bool:
-    """Return whether this runner took its claim (and may have died since), or another one lives."""
     row = runs.lease(database.reader())
     return row is not None and (row.pid == pid or is_alive(row, database.path))
 

@@ -67,7 +67,6 @@ class SecondStage:
 
     @property
     def pool(self) -> WorkerPool:
-        """Return the workers, starting them if needed."""
         if self._pool is None:
             self._pool = self._exit.enter_context(self._start())
         return self._pool
@@ -127,7 +126,6 @@ class SecondStage:
             self.pool.submit(self._queue.popleft())
 
     def _settle(self, key: bytes | int, verdict: Verdict) -> list[tuple[int, Verdict]]:
-        """Complete the items that waited for a key; only the first has cost a worker's time."""
         settled = []
         for item, known in self._waiting.pop(key):
             settled.append((item, filled_in(known, verdict)))

@@ -352,7 +352,6 @@ def _bytes(text: str) -> bytes:
 
 
 def _with(text: str, **values: str) -> str:
-    """Return a TOML text with other values of existing keys; unchanged if it is invalid."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

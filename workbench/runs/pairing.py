@@ -14,7 +14,6 @@ from workbench.verifiers.duel.pairwise import Pairwise
 
 
 def with_rivals(database: Database, verifier: Identified, items: Iterable[VerifierInput]) -> list[VerifierInput]:
-    """Return the items, each with its rivals; unchanged for any verifier that doesn't compare."""
     if not isinstance(verifier, Pairwise):
         return list(items)
     return [structs.replace(item, rivals=_rivals(database, item.item, verifier.opponents)) for item in items]

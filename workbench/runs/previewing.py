@@ -221,7 +221,6 @@ def _telling(requests: list[Request]) -> list[Request]:
 
 
 async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | None:
-    """Return a judge's interpretation of the reply to its first call; None if it needs more calls."""
     asked = 0
 
     async def first(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:

@@ -144,7 +144,6 @@ def plan(
 
 
 def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
-    """Return a verifier's classes; one that works without a server gets every family, since that costs nothing."""
     if kind in _REWARD_KINDS:
         return _REWARD
     return _JUDGE if verifier.isolation == "served" and not isinstance(verifier, Stack) else EVERY_CLASS

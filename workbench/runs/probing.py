@@ -190,7 +190,6 @@ def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
 
 
 def _trajectory(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of the drawn trajectory, or of the first that predicts the answer if none was rewarded."""
     chosen, answer = trace["answer"]["chosen"], trace["answer"]["correct"]
     rollouts = trace["rollouts"]
     if chosen is None:

@@ -187,7 +187,6 @@ class Session:
 
 
 def _follows(error: BaseException) -> int:
-    """Rank how likely an error only follows from another: failing calls that use up a budget, or the stop after it."""
     codes = ("budget", "cancelled")
     return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
 

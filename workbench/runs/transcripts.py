@@ -197,7 +197,6 @@ def _replies(reader: Connection, run: int) -> Iterator[ReplyRow]:
 
 
 def _on_a_line(body: bytes) -> msgspec.Raw:
-    """Return a JSON document unchanged except for blanks and keep-alives; invalid JSON as text."""
     try:
         body.decode()
         return msgspec.Raw(msgspec.json.format(without_keep_alives(body), indent=-1))

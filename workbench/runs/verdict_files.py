@@ -77,7 +77,6 @@ _RUNS_HERE = "is a verifier that runs here; its verdicts can't come from a file"
 
 
 def _unlike(name: str, there: set[str]) -> str:
-    """Return why a new name can't be distinguished from other verifiers'; "" if it can."""
     if is_mixed(name):
         return f"{name!r} mixes letters of several alphabets that look alike"
     other = looks_like(name, there)
@@ -208,7 +207,6 @@ class _Runs:
             raise UsageError(f"{fault[0].upper()}{fault[1:]}.", f"Give another name with {opt.verifier}.")
 
     def fault(self, name: str) -> str:
-        """Return why a name can't be an imported verifier's; "" if it can."""
         if fault := _fault_of_name(name, self._registry):
             return fault
         reader = self._project.database.reader()

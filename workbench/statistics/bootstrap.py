@@ -171,7 +171,6 @@ def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:
-    """Return the number of items of each kind in a cluster of each kind; None where every cluster is one item."""
     from scipy import sparse
 
     row = np.full(int(group.max()) + 1, -1)

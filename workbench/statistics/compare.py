@@ -105,7 +105,6 @@ def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, po
 
 
 def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
-    """Sum cos(k t) over k from ``first`` to ``last``."""
     found = np.full(len(angle), float(last - first + 1))
     turning = angle > 0
     half = angle[turning]
@@ -411,7 +410,6 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
 
 
 def _balanced_difference(shares: FloatArray) -> float:
-    """Return balanced accuracy of A less that of B; the shares are those of `metric_differences`."""
     only_a, only_b = shares.reshape(2, 2)
     return float((only_a - only_b).mean())
 

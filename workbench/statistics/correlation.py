@@ -149,7 +149,6 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _taken(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray) -> FloatArray:
-    """Return the coefficients of pairs of things: for each row those named by ``of_x`` with those named by ``of_y``."""
     x, y = (matrix[rows[:, :, None], rows[:, None, :]] for matrix, rows in zip(signs, (of_x, of_y), strict=True))
     return coefficients(x, y)
 
@@ -164,7 +163,6 @@ def _orders(things: int) -> Iterator[IntArray]:
 
 
 def _intervals(signs: tuple[FloatArray, FloatArray], things: int) -> list[tuple[float, float] | None]:
-    """Return the percentile interval of each coefficient; None with too few things, and as in `percentiles`."""
     if things < FEWEST:
         return [None, None]
     generator = np.random.default_rng(SEED)

@@ -104,7 +104,6 @@ def _correlation(sizes: IntArray, hits: IntArray) -> float:
 
 
 def _found(design: _Design) -> float | None:
-    """Return the least difference at which the test's power is `FOUND`; None without one."""
     low, high = 0.0, 1.0
     planned = _PLANNED * float(_forecast(design, np.zeros(1)).unsure[0])
     for _ in range(_ZOOMS):

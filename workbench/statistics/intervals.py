@@ -172,7 +172,6 @@ def share_ends(
 
 
 def _scores(right: FloatArray, n: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return Wilson's intervals, see `wilson`."""
     half = z * np.sqrt(np.maximum(right * (n - right), 0) / np.maximum(n, 1e-300) + z * z / 4)
     centre, whole = right + z * z / 2, n + z * z
     return np.maximum((centre - half) / whole, 0.0), np.minimum((centre + half) / whole, 1.0)

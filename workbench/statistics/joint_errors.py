@@ -165,7 +165,6 @@ def letters(groups: Sequence[Sequence[int]], things: int) -> list[str]:
 
 
 def _cliques(fits: Sequence[set[int]], chosen: set[int], open_: set[int], done: set[int]) -> Iterator[set[int]]:
-    """Yield maximal groups that hold the chosen, more of the open and none of the done; the pivot is Tomita's."""
     if not open_ and not done:
         yield chosen
         return

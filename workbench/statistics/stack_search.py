@@ -226,7 +226,6 @@ class StackSearch:
                     yield from self._grown((*before, place), rest, right + more[0], counted + more[1], paid, stages - 1)
 
     def _sum(self, table: BoolArray, outcome: IntArray, rows: BoolArray) -> FloatArray:
-        """Sum items by fold whose patterns are in a table of outcomes by pattern."""
         there = table[np.where(rows, outcome, 0), np.arange(len(outcome))] & rows
         found: FloatArray = self.items @ there.astype(np.float64)
         return found

@@ -46,7 +46,6 @@ def written(tables: Iterable[Table], form: TableForm) -> str:
 
 
 def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
-    """Return the table with its protocol and gold in the caption."""
     return structs.replace(table, caption=f"{table.caption} (protocol {protocol}, gold {gold})")
 
 

@@ -38,14 +38,12 @@ _TICKS = re.compile("`+")
 
 
 def markdown(document: Document) -> str:
-    """Return the whole document (GitHub's Markdown, with tables)."""
     parts = [f"# {escaped(document.title)}", escaped(document.lead), f"Made {escaped(document.generated_at)}."]
     parts += ["\n".join(f"- [{escaped(part.title)}](#{_anchor(part.title)})" for part in document.sections)]
     return "\n\n".join([*parts, *map(_section, document.sections)]) + "\n"
 
 
 def escaped(text: str) -> str:
-    """Return a text on one line, with all Markdown and HTML syntax and links escaped."""
     plain = _MARKS.sub(r"\\\1", inert(" ".join(limited(text).split("\n"))).translate(_ENTITIES))
     return _LINK.sub(_unlinked, plain).replace("@", "&#64;")
 

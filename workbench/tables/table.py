@@ -90,7 +90,6 @@ def column(
 
 
 def word(heading: str, value: Callable[[Record], str], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """Declare a column of words, aligned left."""
     return Column(heading=heading, value=value, show=str, words=True, **extras)
 
 
@@ -104,7 +103,6 @@ def _itself(shown: Shown) -> Shown:
 
 
 def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """Declare a column of formatted text, aligned right."""
     return Column(heading=heading, value=value, show=_itself, **extras)
 
 

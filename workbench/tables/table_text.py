@@ -143,7 +143,6 @@ def _parts(cell: Cell, with_small: bool) -> list[str]:
 
 
 def _plain_number(text: str) -> str:
-    """Return the cell without separators, wide minus signs and indents."""
     bare = text.strip()
     number = bare.replace(",", "").replace("\u2212", "-")
     return number if _is_number(number) else "" if bare == "\u2013" else harmless(bare)

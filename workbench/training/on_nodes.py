@@ -159,7 +159,6 @@ class _Arrivals(Iterator[_Piece]):
         self._ready: deque[_Piece] = deque()
 
     def add(self, job: SolutionJob | None) -> None:
-        """Add an awaited solution; None marks the end."""
         if job is None:
             raise _Closed
         self._ready.extend(self._executor.pieces(job))

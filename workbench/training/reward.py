@@ -282,7 +282,6 @@ class Reward:
             return self._executor[1]
 
     def _own_watcher(self) -> Watcher | None:
-        """Return this process's watcher; None if nothing is audited."""
         if self._audit is None:
             return None
         with self._lock:
@@ -332,7 +331,6 @@ Word = TypeVar("Word", bound=str)
 
 
 def _require_above_0(option: str, seconds: float | None) -> None:
-    """Require that seconds are positive, or None."""
     if seconds is not None and not (is_number(seconds) and 0 < seconds < inf):
         raise UsageError(f"{option}={seconds!r} is no time.", "Give seconds above 0, or None.")
 

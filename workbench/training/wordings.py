@@ -193,7 +193,6 @@ class WordingWatch:
         )
 
     def _forget(self) -> None:
-        """Drop what is as rare as if it had never occurred, and note what rises."""
         self._rising = {wording for wording, known in self._known.items() if known.weight >= _RISING}
         self._rising |= self._raised
         gone = [wording for wording, known in self._known.items() if known.rate < _FLOOR / 10 and known.weight < _DEAD]

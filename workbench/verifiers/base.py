@@ -64,9 +64,7 @@ class Configured(Identified, Protocol):
 class Verifier(Configured, Protocol):
     """Question, reference answer and completion in, verdict out."""
 
-    def verify(self, item: VerifierInput) -> Verdict:
-        """Return the verdict on one completion."""
-        ...
+    def verify(self, item: VerifierInput) -> Verdict: ...
 
 
 class Pending(Struct, frozen=True, kw_only=True):
@@ -121,9 +119,7 @@ class ServedVerifier(Configured, Protocol):
         """Return the servers it calls, by role; ``"judge"`` is always included."""
         ...
 
-    def limits(self) -> Limits:
-        """Return the limits on its calls."""
-        ...
+    def limits(self) -> Limits: ...
 
     def calls_per_item(self) -> float:
         """Return the average number of calls an item takes without a stored reply."""
@@ -159,9 +155,7 @@ class SandboxedVerifier(Configured, Protocol):
     scratch: int
     extractor: str
 
-    def settings(self, seed: int) -> PoolSettings:
-        """Return the settings of the sandbox."""
-        ...
+    def settings(self, seed: int) -> PoolSettings: ...
 
     def programs(self, problem: Problem, text: str, form: SolutionForm | None) -> dict[str, Program]:
         """Return the programs to run, by suite; empty if the problem has no tests of these suites.

@@ -83,7 +83,6 @@ def _cut(text: str | None, length: int) -> str | None:
 
 
 def _within(span: tuple[int, int] | None, text: str) -> tuple[int, int] | None:
-    """Return the span if it is within the text, else None: a plug-in may return anything."""
     match span:
         case (int(start), int(end)) if 0 <= start <= end <= len(text):
             return start, end
@@ -160,7 +159,6 @@ def limit_memory(resident_bytes: int) -> None:
 
 
 def lift_memory_limit() -> None:
-    """Lift the memory limit, to report an error."""
     _lower(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1])
 
 

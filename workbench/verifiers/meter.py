@@ -134,7 +134,6 @@ def processor_time(pid: int) -> float | None:
 
 
 def _of_ended(stat: int | None) -> float:
-    """Return seconds computed by children that a process has waited for."""
     if stat is None:
         return 0.0
     with contextlib.suppress(OSError, ValueError, IndexError):

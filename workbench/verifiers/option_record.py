@@ -43,7 +43,6 @@ def meaning(hint: Any) -> str:
 
 
 def words(hint: Any) -> tuple[str, ...]:
-    """Return the words that an option accepts, if they are a few."""
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if plain is bool:
         return ("true", "false")

@@ -64,7 +64,6 @@ class _Worker:
         return not self.ready or (self.item is not None and not self.answered)
 
     def begin(self, seconds: float) -> None:
-        """Start its time, which can't be over before so many seconds."""
         self.started = time.monotonic()
         self.next_look = self.started + seconds
         if self.meter is not None:

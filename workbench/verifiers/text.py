@@ -25,7 +25,6 @@ def normalized_exact(item: VerifierInput) -> Verdict:
 
 
 def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
-    """Compare the final answers by a key; abstain if one side has none or nothing is left of it."""
     reference = reference_answer(item.reference, item.subtype)
     expected = key(reference.text)
     if not expected:

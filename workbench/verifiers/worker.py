@@ -151,7 +151,6 @@ _OUT_OF_MEMORY = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died", detail="
 
 
 def _packed(answer: WorkerAnswer) -> bytes:
-    """Encode the answer; one with fields of a wrong type or unencodable text becomes an error."""
     try:
         packed = pack(answer)
         msgspec.msgpack.decode(memoryview(packed)[8:], type=WorkerAnswer)

@@ -101,8 +101,6 @@ def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions)
 
 @contextmanager
 def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
-    """Yield a progress display; None without a terminal."""
-
     def words(standings: Mapping[str, ModelProgress]) -> str:
         done = sum(one.done for one in standings.values())
         failed = sum(one.failed.total() for one in standings.values())

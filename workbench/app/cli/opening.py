@@ -67,7 +67,6 @@ def _loaded(project: Project, database: str) -> list[RunInfo]:
 
 
 def _demo(database: str) -> RecentProject | None:
-    """Run the app on the sample data; see `_app`."""
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
@@ -150,7 +149,6 @@ def _go_on(left: RecentProject | None) -> None:
 
 
 def _open_choice(begins: Beginning, screen: str = "home") -> RecentProject | None:
-    """Run the app on the chosen project; see `_app`."""
     if begins.how == "demo":
         return _demo(begins.path)
     screen = "begin" if begins.how == "new" else screen
@@ -159,7 +157,6 @@ def _open_choice(begins: Beginning, screen: str = "home") -> RecentProject | Non
 
 
 def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> RecentProject | None:
-    """Run the app on a database; see `_app`."""
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
     from workbench.config import settings_of

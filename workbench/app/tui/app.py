@@ -153,7 +153,6 @@ class WorkbenchApp(App[None]):
 
     @property
     def names_worked_under(self) -> tuple[str, ...]:
-        """Return the names the coordinator has worked under: looks by the coordinator count as theirs."""
         return tuple(sorted({*self.working_as.values()}))
 
     @property
@@ -237,7 +236,6 @@ class WorkbenchApp(App[None]):
         self.set_keymap(yielding(self.settings.keymap, [*self.EVERYWHERE, *actions], widgets))
 
     def _check_keymap(self) -> None:
-        """Report mistakes in the keymap; in a thread, because it imports every screen."""
         from workbench.app.tui.registry import keymap_problems
 
         found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
@@ -309,7 +307,6 @@ class WorkbenchApp(App[None]):
             self.push_screen(RunsScreen(starting=True, offer=offer))
 
     def open_screen(self, name: str, *arguments: object) -> None:
-        """Show a screen by name, importing its module; return to an open screen of this kind."""
         if name not in self.screen_names:
             self.notify("This screen is the coordinator's.", severity="warning", markup=False)
             return
@@ -540,5 +537,4 @@ def run(
 
 
 def app_log(project: Project) -> Path:
-    """Return the path of the app's error log."""
     return project.path.with_name(f"{project.path.name}.app.log")

@@ -33,7 +33,6 @@ def of_item(project: Project, read: Callable[[], ItemDetail], *, look: Callable[
 
 
 def of_card(item: AnnotationItem) -> Iterator[Copyable]:
-    """Yield the parts of an item that an annotator can copy: only what they see of it, no names and no labels."""
     card = card_of(item)
     yield Copyable("u", "the question", lambda: item.question_text)
     yield Copyable("a", "both final answers", partial(_answers, card.reference, card.completion))

@@ -148,7 +148,6 @@ class Marks(Struct, frozen=True):
 
     @staticmethod
     def of(item: AnnotationItem) -> Marks:
-        """Return the marks of the item's verdict, or those waiting for one."""
         return Marks(item.unsure, item.tags, item.partial)
 
 
@@ -383,7 +382,6 @@ class ItemFlow(JudgingScreen):
             self.store(partial(self._open_session, self._person, self._wanted), self._show_first, "opening …")
 
     def _show_empty(self, error: BaseException | None = None) -> None:
-        """Say why there is no item: none is left, or the next one could not be loaded."""
         if isinstance(error, StoreError):
             self._say_empty(self.why_none(error))
         elif self._desk is not None and self._desk.paused:

@@ -42,7 +42,6 @@ class Action(NamedTuple):
 
 
 def bindings(actions: tuple[Action, ...]) -> list[Binding]:
-    """Return key bindings that carry the actions' ids, so that a keymap can move them."""
     return [
         Binding(
             action.keys or NO_KEY, action.run, action.label, show=action.footer, priority=action.priority, id=action.id

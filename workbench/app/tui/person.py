@@ -131,7 +131,6 @@ class PersonScreen(WorkbenchScreen):
         self._keys_go_on(menu)
 
     def _make_known(self, name: str) -> None:
-        """Add an adjudicator to the people, unless they are known."""
         from workbench.labelling.people import add_annotators
         from workbench.labelling.rulings import require_third
 
@@ -148,7 +147,6 @@ class PersonScreen(WorkbenchScreen):
             self._if_meant(name, join, partial(self._offer, asked=present is not None))
 
     def _if_meant(self, name: str, go_on: Callable[[], object], leave: Callable[[], object]) -> None:
-        """Continue with a name; confirm an unknown one first, since it may be a typing error."""
         from workbench.labelling.people import is_known
 
         if is_known(self.project, name):
@@ -178,7 +176,6 @@ class PersonScreen(WorkbenchScreen):
 
 
 def _key(offer: Offer) -> str:
-    """Return the digit of a person; "" for people who can be chosen by name only."""
     return str(offer.place) if offer.place < 10 else ""
 
 

@@ -177,7 +177,6 @@ class WorkbenchScreen(Screen[None]):
         self.app.push_screen(NoteInput(given.get((title, about), proposal), title), answered)
 
     def line_stored(self, title: str, about: Hashable) -> None:
-        """Drop a line that has been stored."""
         self.workbench.unstored_lines.pop((title, about), None)
 
     def neighbour(self, ids: Sequence[int], present: int, step: int, noun: str) -> int | None:
@@ -223,7 +222,6 @@ class WorkbenchScreen(Screen[None]):
         share_list(self, event, further=self.further_exports())
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
-        """Return further exports of a list here, by menu text."""
         return {}
 
     @property

@@ -189,7 +189,6 @@ def copy_text(screen: WorkbenchScreen, text: str) -> None:
 
 
 def _copy(make: Callable[[], str]) -> tuple[str, str | None]:
-    """Return the text, and where it is now; None if no program accepted it. Runs in a thread."""
     table = make()
     return table, copy(table)
 
@@ -211,7 +210,6 @@ def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
 
 
 def _keep(database: Path, text: str) -> Path | None:
-    """Write the text to a file next to the database, replacing the former one; None if it can't be written."""
     path = database.with_name(f"{database.stem}-copied.txt")
     try:
         require_own(path)
@@ -260,7 +258,6 @@ def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def _programs(environment: Mapping[str, str]) -> Iterator[tuple[str, _Command]]:
-    """Yield the candidate programs; over ssh only tmux, since any other clipboard is the remote machine's."""
     if environment.get("TMUX"):
         # tmux hands it on to the terminal outside, which does not say whether it took it.
         yield "tmux's buffer (paste with prefix ])", ("tmux", "load-buffer", "-w", "-")

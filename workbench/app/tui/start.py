@@ -181,7 +181,6 @@ def _wrong(path: Path) -> str:
 
 
 def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
-    """Return the databases of a folder, by name, that the coordinator has not opened recently."""
     seen = {opened.path for opened in known if opened.annotator is None}
     found = sorted(str(path.resolve()) for path in folder.glob("*.db") if path.is_file())
     return [RecentProject(path) for path in found if path not in seen]

@@ -9,7 +9,6 @@ Choice = TypeVar("Choice")
 
 
 def following(present: Choice, choices: tuple[Choice, ...]) -> Choice:
-    """Return the choice after the present one; the first after the last."""
     return choices[(choices.index(present) + 1) % len(choices)]
 
 

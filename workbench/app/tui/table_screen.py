@@ -181,7 +181,6 @@ class TableScreen(WorkbenchScreen):
         self.table.set_source(FixedSource(columns, order, read, row_id))
 
     def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
-        """Replace one of the texts around the table; without layout if its height is unchanged."""
         self.query_one(f"#{self.PREFIX}-{name}", Static).update(text, layout=layout)
 
     def put_detail(self, text: VisualType, *, begin: bool = True) -> None:
@@ -304,7 +303,6 @@ class FilterScreen(TableScreen, PromptScreen):
 
 
 def is_of_items(condition: Condition) -> bool:
-    """Tell whether a condition refers to item properties in the database."""
     return condition.field in FIELDS or condition.field.startswith(("verdict:", COLUMN))
 
 

@@ -182,7 +182,6 @@ def _is_path(field: RecordField) -> bool:
 
 
 def _words(name: str, field: RecordField, text: str) -> list[str]:
-    """Return a field's value as words of a command line; empty if it is the default."""
     if not text and field.is_required:
         raise OptionError(name, "A value is required.")
     if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):

@@ -70,7 +70,6 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
 
 
 def _await_eof(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """Read to the end of standard input; by file descriptor, since a daemon thread may not hold Python's own buffer."""
     while os.read(0, 1 << 16):
         pass
     # The loop may have ended for another reason.

@@ -309,7 +309,6 @@ def _counts(known: Columns, field: str, rows: IntArray) -> dict[str, int]:
 
 
 def _missing_models(known: Columns, rows: IntArray) -> tuple[str, ...]:
-    """Return models with items in the same data sets, but none among these."""
     import numpy as np
 
     datasets, models = known.groups("dataset"), known.groups("model")

@@ -138,7 +138,6 @@ def _check(split: SplitItems) -> None:
 
 
 def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
-    """Map domain and source to the positions of its items in the columns."""
     groups = known.groups("domain,source")
     code = groups.code[rows]
     found = {}
@@ -244,7 +243,6 @@ def build_hard(project: Project, options: HardOptions) -> SetReport:
 
 
 def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) -> SplitItems:
-    """Return the queue's settings: the requested ones, else those it was frozen with, else the paper's."""
     known: dict[str, int] = before.get("judges", {})
     if not options.judges and not known:
         raise UsageError("No judge is named.", f"Name an odd number of them: {opt.judge:A} {opt.judge:B} {opt.judge:C}")
@@ -265,7 +263,6 @@ def _first(*values: int | None) -> int:
 
 
 def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetReport:
-    """Build the benchmark from its queue's labels; only report it if items still wait and that is not overridden."""
     known = columns(project)
     queued = list(sets.items(project.database.reader(), queue.id))
     label = labels(project, known, places(known, [one.item for one in queued]), options.gold)

@@ -108,5 +108,4 @@ def _selection(use: store.Use) -> Selection:
 
 
 def _named(selection: Selection) -> set[str]:
-    """Return the data sets that a selection is limited to; none if it may contain any."""
     return {one.value for one in selection.conditions if one.field == "dataset" and one.operator == "="}

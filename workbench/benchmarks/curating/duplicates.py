@@ -375,8 +375,6 @@ class Method(Struct, frozen=True, kw_only=True):
 
 
 def by_text(project: Project, *, threshold: float = SHINGLES, shingle: int = SHINGLE) -> Method:
-    """Compare texts by their shingles; exact, none that reaches the threshold is missed."""
-
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         for group in groups:
             yield near_duplicates(_wordings(project, questions, group), threshold, shingle)

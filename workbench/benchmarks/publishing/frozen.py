@@ -138,7 +138,6 @@ def _as_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> Store
 
 
 def _subtype(member: ItemMember) -> str | None:
-    """Return the subtype; None if only the type was known, whose letter is in its place."""
     return member.subtype if member.subtype and len(member.subtype) > 1 else None
 
 

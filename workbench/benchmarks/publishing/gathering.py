@@ -173,7 +173,6 @@ def _differing(project: Project, frozen: FrozenSet) -> Differing:
 
 
 def _changes(project: Project, frozen: FrozenSet) -> SetDiff | None:
-    """Compare the version before with this one; None for a first version."""
     before = SetName(frozen.stored.name, frozen.stored.version - 1)
     if sets.find(project.database.reader(), before) is None:
         return None

@@ -288,7 +288,6 @@ class _FolderWriter:
         return manifest
 
     def _items(self, frozen: FrozenSet, config: str) -> None:
-        """Write the items, once as a table and once in the released schema."""
         path = data_path(config)
         kinds: dict[str, Kind] = {name: kind for name, (kind, _) in COLUMNS.items()}
         with place(self._folder, path).open("wb") as file:

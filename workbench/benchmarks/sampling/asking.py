@@ -247,7 +247,6 @@ class Asking:
         return found
 
     def _count_answered(self, found: Survey, key: bytes) -> None:
-        """Count a stored reply: it will join the data set, or never can."""
         reply = stored.reply(self._database.reader(), key)
         code = "malformed" if reply is None else _unfit(reply)
         if code is None:
@@ -308,7 +307,6 @@ def _unfit(reply: Reply) -> FailureCode | None:
 
 
 def _for_good(failed: Mapping[bytes, FailedKey]) -> dict[bytes, FailedKey]:
-    """Return the failures that are final unless a retry is requested."""
     return {
         key: one
         for key, one in failed.items()

@@ -118,7 +118,6 @@ def _seconds(model: PlannedModel, found: Survey, completion: float) -> float | N
 
 
 def _mean_reply(project: Project, run: int | None) -> float | None:
-    """Return the mean tokens of a model's replies so far; None without replies or token counts."""
     used = None if run is None else calls.get(project.database.reader(), run)
     if used is None or not used.answered or not used.completion_tokens:
         return None
@@ -274,7 +273,6 @@ def _model(project: Project, place: str, name: str, options: dict[str, str], pri
 
 
 def _listed(project: Project, server: ModelServer) -> Price | None:
-    """Return the price in the project's or our own table."""
     return prices_of(project.path, [server]).get(server.model)
 
 

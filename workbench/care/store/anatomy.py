@@ -58,7 +58,6 @@ def hurt_parts(connection: Connection) -> list[Finding]:
 
 
 def _problem_text(connection: Connection, table: str) -> str:
-    """Return the problems SQLite finds in a table and its indexes."""
     try:
         rows = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check('{table}')")]
     except sqlite3.DatabaseError as error:

@@ -71,7 +71,6 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 
 
 def has_placeholder(table: str) -> bool:
-    """Tell whether placeholder rows can replace lost rows of a table."""
     return table in _STAND_INS
 
 
@@ -229,7 +228,6 @@ class Rescue:
         return kept
 
     def _compare_with_indexes(self, connection: Connection, table: str) -> None:
-        """Find out from a table's indexes which of its rows are missing, and what they still hold of them."""
         indexes = [one for one in self._schema.indexes.values() if one.table == table]
         complete = [index for index in indexes if not index.partial and self._salvage.is_whole(index)]
         is_hurt = self._salvage.is_hurt(table)
@@ -352,7 +350,6 @@ def _without_indexes(connection: Connection) -> list[str]:
 
 
 def _references(connection: Connection, table: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return (table referred to, its pairs of own and other column) for each reference of a table."""
     found: dict[int, tuple[str, list[tuple[str, str]]]] = {}
     for number, _, parent, own, other, *_ in connection.execute(f'PRAGMA foreign_key_list("{table}")').fetchall():
         found.setdefault(number, (parent, []))[1].append((own, other))

@@ -39,7 +39,6 @@ class SchemaColumn(NamedTuple):
     may_lack: bool
 
     def fits(self, value: Value) -> bool:
-        """Tell whether the column can hold the value."""
         return self.may_lack if value is None else isinstance(value, self.kinds)
 
 
@@ -163,7 +162,6 @@ class Salvage:
                 self.unread[table] += 1
 
     def entries(self, index: IndexShape) -> Iterator[tuple[Values, int]]:
-        """Yield the readable entries of an index: values, and the row id they belong to."""
         kinds = {column.name: column for column in self._schema.tables[index.table].columns}
         names = ", ".join(f'"{name}"' for name in index.columns)
         self._whole[index.name] = True
@@ -225,7 +223,6 @@ class Salvage:
         return last, False
 
     def _read(self, asked: str, *given: int) -> Iterator[tuple[Any, ...]]:
-        """What SQLite reads until it fails, the last row before that too, which a cursor drops: it reads ahead."""
         number = 0
         try:
             for row in self._connection.execute(asked, given):

@@ -58,7 +58,6 @@ def round_rows(found: Sequence[Evolved], rounds: int) -> tuple[RoundRow, ...]:
 
 
 def source_rows(found: Sequence[Evolved], rounds: int) -> tuple[SourceRow, ...]:
-    """Return each source's share of the set after each round; none if no problem has a source."""
     sources = sorted({one.source for one in found if one.source is not None})
     rows = []
     for round in range(rounds + 1):

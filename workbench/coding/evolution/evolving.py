@@ -142,7 +142,6 @@ def _able(project: Project, row: EvolutionRow) -> Iterator[Task]:
 
 
 def _problems(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str | None]]:
-    """Yield the data set's problems, each with the reason why it can't evolve, or None."""
     reader = project.database.reader()
     sizes = evolutions.pool_sizes(reader, row.dataset_id)
     for one in problems.tasks(reader, row.dataset_id, row.settings.suite):
@@ -256,7 +255,6 @@ def _ask_model(
     plans: Mapping[int, growing.PlannedStep],
     pools: Mapping[int, Sequence[SolutionText]],
 ) -> dict[int, str | None]:
-    """Return the model's replies, by problem; none for a step that has nothing to show."""
     asking = [question for question, plan in plans.items() if plan.skipped is None]
     asked = []
     for question in asking:

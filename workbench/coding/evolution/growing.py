@@ -170,7 +170,6 @@ def request(
 
 
 def read(reply: str | None, evolved: Evolved, problem: Problem) -> ReadTests:
-    """Return the tests of a reply that are to be executed; none of a missing reply."""
     names = [problem.entry_point, *bound_names(problem.setup)] if problem.entry_point else []
     present = (test.source for test in evolved.tests)
     return taken_of(reply or "", [name for name in names if name], present)

@@ -134,7 +134,6 @@ def called_by(sources: Sequence[str]) -> str:
 
 
 def _fault(source: str, called: frozenset[str], known: set[str]) -> str | None:
-    """Return why a test must not be executed, as a code of `REJECTIONS`; None if it may."""
     tree = tree_of(source)
     if tree is None:
         return "no_python"
@@ -306,7 +305,6 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def request_kind(solution: str) -> Asked:
-    """Return the kind of request for a problem with this reference solution, or none."""
     return "with-reference" if solution else "without-reference"
 
 

@@ -294,7 +294,6 @@ def _counting(run: Sequence[str]) -> list[str]:
 
 
 def _useless(run: Sequence[str]) -> str | None:
-    """Return the name of the count of problems whose outcomes carry no information; None for others."""
     if not run or len(run[0]) < LEAST_TESTS:
         return "few_tests"
     return "one_score" if len({outcomes.count(PASS) for outcomes in run}) < 2 else None

@@ -79,7 +79,6 @@ def outcomes_of_references(
 
 
 def _options(project: Project, run: int) -> Mapping[str, str]:
-    """Return the execution options of a run's solutions; a verifier of another kind has none."""
     verifier = run_row(project.database.reader(), run).verifier
     return verifier.options if verifier.kind == KIND else {}
 

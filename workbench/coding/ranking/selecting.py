@@ -438,7 +438,6 @@ def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutco
 
 
 def _test_lines(problem: Problem, suite: str, some: Sequence[CodeTest]) -> list[TestLine]:
-    """Return tests as a file has them; none of a suite that a model wrote, or of programs."""
     if suite in problem.written or any(test.form == "program" for test in some):
         return []
     return [

@@ -252,7 +252,6 @@ class _SolutionWriting:
             self._round(number, short)
 
     def records(self) -> list[SolutionRecord]:
-        """Return the new solutions as a file of them would have them, new ground truths first."""
         references = [
             _reference(self._name, one.problem, passes=one.reference)
             for one in self._at_work.values()

@@ -397,7 +397,6 @@ def _number(node: ast.expr) -> float | None:
 
 
 def _needed(call: ast.Call) -> frozenset[str] | None:
-    """Return the names that a call's arguments need; None if they may do more than give a value."""
     loaded, bound = set[str](), set[str]()
     for part in (node for given in (*call.args, *call.keywords) for node in ast.walk(given)):
         if isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):

@@ -61,7 +61,6 @@ class BrokenTest(Struct, frozen=True, kw_only=True):
 
 
 def binding(entry_point: str, name: str = CANDIDATE) -> str:
-    """Return code that gives the function under test the name that tests call it by."""
     return f"{name} = {entry_point}"
 
 
@@ -164,7 +163,6 @@ def _unbound(tree: ast.Module, there: frozenset[str]) -> list[str]:
 
 
 def _free(tree: ast.Module) -> set[str]:
-    """Return the names that a test needs from outside; none if it may bind names in ways that parsing can't see."""
     loaded, bound = _read(tree)
     return loaded - bound - _BUILTINS if _BINDS_UNSEEN.isdisjoint(loaded) else set()
 

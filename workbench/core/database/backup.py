@@ -77,7 +77,6 @@ def _refuse(old: Path, why: str) -> NoReturn:
 
 
 def _held(path: Path) -> _CopyContents | str | None:
-    """Return a database's contents; None if it is damaged or not a copy, a message if it must not be opened."""
     if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in LOGS)):
         return "it has been written to since it was made, and its log has not been written back"
     try:

@@ -126,7 +126,6 @@ class Database:
         self._lock = threading.Lock()
 
     def reader(self) -> sqlite3.Connection:
-        """Return this thread's read-only connection."""
         return self._connection("reader")
 
     def release_reader(self) -> None:

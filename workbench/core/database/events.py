@@ -135,7 +135,6 @@ def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list
 def in_time(
     connection: sqlite3.Connection, *, completion: int | None = None, annotator: int | None = None
 ) -> Iterator[LabelEvent]:
-    """Yield events by time: all of them, one annotator's, or those on a completion and on the type of its question."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events WHERE (?1 IS NULL OR (task = 'correctness' AND subject = ?1) OR "
         "(task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))) "
@@ -193,7 +192,6 @@ FLAG_STANDS = (
 def current_of(
     connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"
 ) -> LabelEvent | None:
-    """Return an annotator's current event on a subject in this round: not superseded, and the newest of two heads."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
         f"AND kind = ? AND round = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
@@ -291,7 +289,6 @@ def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEven
 
 
 def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:
-    """Return the event that undoes another: the earlier answer again, or a retraction."""
     if earlier is not None:
         return msgspec.structs.replace(
             earlier,

@@ -77,7 +77,6 @@ def _cause(error: sqlite3.Error, path: Path) -> Cause:
 
 
 def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether a file can't be opened because the disk has no inodes left."""
     if _primary(error) != sqlite3.SQLITE_CANTOPEN:
         return False
     with suppress(OSError):

@@ -212,7 +212,6 @@ def give_name(temporary: Path, path: Path) -> bool:
 
 
 def changes_to_schema(connection: sqlite3.Connection) -> int:
-    """Return SQLite's counter of schema changes, which is stored in the file."""
     row: tuple[int] = connection.execute("PRAGMA main.schema_version").fetchone()
     return row[0]
 
@@ -242,7 +241,6 @@ def _require_referenced(connection: Connection, path: Path, version: int) -> Non
 
 
 def _dangling(connection: Connection, version: int) -> tuple[str, str] | None:
-    """Return a table of the program with a dangling reference, and the table it refers to; other tables are ignored."""
     for table in (part.name for part in schema.parts(version) if part.kind == "table"):
         row = connection.execute(f"PRAGMA foreign_key_check({table})").fetchone()
         if row is not None:
@@ -263,7 +261,6 @@ def _require_free_names(connection: Connection, path: Path, older: int, newer: i
 
 
 def differences(connection: sqlite3.Connection, version: int) -> list[schema_check.Difference]:
-    """Return how a schema differs from the program's of that version, the most serious first."""
     found = schema_check.differences(connection, version, lambda: made(version))
     if _names(connection) != {*MIGRATIONS[:version]}:
         what = f"{NAMES} names other migrations than those of version {version}"
@@ -272,7 +269,6 @@ def differences(connection: sqlite3.Connection, version: int) -> list[schema_che
 
 
 def made(version: int) -> Sequence[schema_check.Stored]:
-    """Return the schema that this program creates for a version, without the table of applied migrations."""
     with closing(template(version).in_memory()) as connection:
         return [row for row in schema_check.read(connection) if row.table != NAMES]
 
@@ -323,7 +319,6 @@ def require_released(name: str, version: int) -> None:
 
 
 def _names(connection: sqlite3.Connection) -> set[str]:
-    """Return the applied migrations; none if they are not in a plain table."""
     there = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'"
     if connection.execute(there, (NAMES,)).fetchone() is None:
         return set()
@@ -408,7 +403,6 @@ def _old(table: str) -> str:
 
 
 def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list[str]:
-    """Rename a table that is rebuilt, and free the names of the program's indexes; return the SQL of foreign ones."""
     asked = "SELECT name, sql FROM sqlite_master WHERE tbl_name = ? AND type = 'index' AND sql IS NOT NULL"
     others = []
     for name, sql in connection.execute(asked, (table,)).fetchall():
@@ -446,7 +440,6 @@ def _say_how_samples_were_chosen(connection: Connection) -> None:
 
 
 def _say_who_wrote_references(connection: Connection) -> None:
-    """Mark generated code problems by the tests that their model proposed: only references by people are oracles."""
     connection.execute(
         """UPDATE code_problems SET reference_by = 'model'
             WHERE json_valid(extra) AND json_extract(extra, '$.proposed_tests') IS NOT NULL"""
@@ -474,7 +467,6 @@ def _give_to_servers(connection: Connection) -> None:
 
 
 def _place(url: str) -> str:
-    """Return what `llm.server.place_of` returned for a call's whole address when this migration was released."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(call) for call in _CALLS if path.endswith(call)), path)
@@ -482,7 +474,6 @@ def _place(url: str) -> str:
 
 
 def _key(request: bytes, place: str, sample: int) -> bytes:
-    """Return what `llm.lane.reply_key` returned when this migration was released."""
     return sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 

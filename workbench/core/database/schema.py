@@ -43,7 +43,6 @@ def text() -> str:
 
 
 def parts(version: int = maxsize) -> tuple[SchemaPart, ...]:
-    """Return the schema of a version, by default the newest, in an order in which it can be created."""
     return _parts(text(), version)
 
 

@@ -137,7 +137,6 @@ def _compared(connection: sqlite3.Connection, stored: Sequence[Stored], made: Se
 
 
 def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iterator[Difference]:
-    """Yield a difference for a part that the program never creates."""
     written = _WRITTEN.get(row.kind)
     strange = f"{_called(row)} is not workbench's"
     if row.kind == "index" and row.sql is None:
@@ -198,7 +197,6 @@ def _tokens(sql: str | None) -> list[str]:
 
 
 def _called(row: Stored) -> str:
-    """Describe a part: ``"trigger x on label_events"``."""
     where = f" on {shown(row.table)}" if row.kind in ("trigger", "index") else ""
     return f"{shown(row.kind)} {shown(row.name)}{where}"
 

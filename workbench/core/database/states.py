@@ -22,7 +22,6 @@ def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: Ta
 
 
 def get_task(connection: sqlite3.Connection, task: Task, subject: int) -> TaskState:
-    """Return a task's state on a subject; unlabelled without events."""
     row = connection.execute(
         "SELECT state, verdict, subtype, reason, decided_by, round FROM task_states WHERE task = ? AND subject = ?",
         (task, subject),
@@ -92,7 +91,6 @@ def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
 
 
 def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
-    """Return the annotators with a current label on the subject, in the current round."""
     rows = connection.execute(
         "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? "
         f"AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND}",

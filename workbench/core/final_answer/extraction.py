@@ -207,7 +207,6 @@ def _behind_last_cue(text: str, start: int) -> int | None:
 
 
 def _sentence(text: str, start: int) -> FinalAnswer | None:
-    """Find the sentence at an offset; if it only announces the answer ("... is:"), the one on the next line."""
     while start < len(text):
         gap = _AFTER_CUE.match(text, start)
         start = gap.end() if gap is not None else start

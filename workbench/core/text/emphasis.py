@@ -107,7 +107,6 @@ def _find_marks(pieces: list[Piece], text: str, line: tuple[int, int]) -> list[_
 
 
 def _is_border(character: str, marks: frozenset[str]) -> bool:
-    """Return whether a word may end here: no character, a blank, punctuation, or one of a script without blanks."""
     return not character.strip() or character in marks or _is_wide(character)
 
 
@@ -190,7 +189,6 @@ CHOSE: Final = "†"
 
 
 def with_mark(verifier: str, chose: Collection[str]) -> str:
-    """Return a verifier's name, marked if it is one of those that selected the items."""
     return f"{verifier} {CHOSE}" if verifier in chose else verifier
 
 

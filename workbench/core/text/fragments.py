@@ -91,7 +91,6 @@ class _Finder:
         return Fragment(start, end, "math", self.text[body:body_end], display)
 
     def closed(self, start: int, closer: str, *, display: bool) -> Fragment | None:
-        """Return the fragment that a delimiter opens; one that is opened again before its end was never closed."""
         close = self.find(closer, start + 2)
         if close is None:
             return None
@@ -149,7 +148,6 @@ class _Finder:
 
 
 def _brace_pairs(text: str, start: int, end: int) -> dict[int, int]:
-    """Map each opening brace to its closing one, ignoring escaped braces."""
     stack: list[int] = []
     pairs: dict[int, int] = {}
     for match in _BRACES.finditer(text, start, end):

@@ -74,7 +74,6 @@ def render_markdown(text: str, start: int, end: int, answer: Answer = None) -> I
 
 
 def _regions(text: str, lines: list[SourceLine]) -> Iterator[tuple[str | None, list[SourceLine]]]:
-    """Split lines into prose (None) and fenced code (its language), in turn."""
     prose: list[SourceLine] = []
     waiting = deque(lines)
     while waiting:
@@ -309,7 +308,6 @@ def _thoughts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _prose(text: str, start: int, end: int, answer: Answer) -> Iterator[RenderedLine]:
-    """Render the lines between two blocks, without the line break that only separates it from them."""
     if start and text[start : start + 1] == "\n":
         start += 1
     if end < len(text) and text[end - 1 : end] == "\n":

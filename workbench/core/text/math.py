@@ -256,7 +256,6 @@ class _MathParser:
             row.add(token)
 
     def tie(self, row: MathRow) -> None:
-        """Render ``~`` as a blank between words and after punctuation; anywhere else it may be an operator."""
         before, after = (self.tokens[at : at + 1] for at in (self.at - 2, self.at))
         ends = (*before, "")[0][-1:] if self.at > 1 else ""
         begins = (*after, "")[0][:1]
@@ -378,7 +377,6 @@ class _MathParser:
         raise _AsTyped
 
     def symbol(self, row: MathRow, shown: str) -> None:
-        """Add a character; the space that ends its macro is kept only if there is one before it, too."""
         spaced = row.parts[-1][-1:].isspace() if row.parts else shown in table.RELATIONS
         row.add(shown)
         if spaced or row.argument or shown[-1].isascii() or self.at + 1 >= len(self.tokens):
@@ -388,7 +386,6 @@ class _MathParser:
             self.at += 1
 
     def delimiter(self) -> None:
-        r"""Skip the invisible delimiter of ``\left.``; any other one is read as written."""
         if self.at < len(self.tokens) and self.tokens[self.at].startswith("."):
             self.tokens[self.at] = self.tokens[self.at][1:]
             self.at += not self.tokens[self.at]
@@ -483,7 +480,6 @@ def _tidy(line: str) -> str:
 
 
 def _raised(text: str, characters: dict[int, int]) -> str | None:
-    """Return the text in super- or subscript characters, or None if one is missing, or words would run together."""
     if _WORDS.search(text) is not None:
         return None
     text = text.replace(" ", "")

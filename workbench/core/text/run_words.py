@@ -18,7 +18,6 @@ LEVELS: Final[dict[Level, str]] = {
 
 
 def isolation_lines(run: RunInfo) -> Iterator[str]:
-    """Yield lines on a run of programs; none for any other run."""
     if run.isolations:
         counts = (f"{level} {count:,} ({LEVELS[level]})" for level, count in run.isolations.items())
         yield f"isolation: {', '.join(counts)}"
@@ -35,7 +34,6 @@ def _provenance(found: Provenance) -> Iterator[str]:
 
 
 def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
-    """Yield a line for each node of the cluster that judges a run; none for a run without one."""
     for node in [] if cluster is None else cluster.nodes:
         if node.refused:
             yield f"node {node.name}: rejected: {node.refused}"

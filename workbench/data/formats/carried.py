@@ -147,7 +147,6 @@ def _sent_fields(answers: CarriedAnswers) -> dict[str, Any]:
 
 
 def _sent(text: str | None, place: CarriedItem) -> LabelLine | None:
-    """Return the line that was sent; None if there is none, or it is about another item."""
     if text is None:
         return None
     try:

@@ -266,7 +266,6 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
 
 
 def _distinct(cells: list[str] | None, path: Path, error: str | None = None) -> list[str]:
-    """Return the columns' names; "" for an unnamed index of pandas."""
     if not cells:
         raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
     if len(cells) > MOST_COLUMNS:

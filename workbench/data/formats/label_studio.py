@@ -203,7 +203,6 @@ def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> C
 
 
 def _control_values(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Map each control of an annotation or a prediction to its values."""
     given: dict[str, list[str]] = {}
     results = annotation.get("result")
     for result in results if isinstance(results, list) else []:

@@ -257,7 +257,6 @@ def _columns(
     released: bool,
     questions: bool,
 ) -> tuple[dict[str, str], bool]:
-    """Map fields to columns, and return whether the two type columns were swapped."""
     fields = QUESTION_FIELDS if questions else ITEM_FIELDS
     found = resolve_columns(keys, explicit, released=released, place=str(path), fields=fields)
     right = found if {"type", "subtype"} & explicit.keys() else types_put_right(sample, found)
@@ -272,7 +271,6 @@ def types_put_right(sample: list[dict[str, msgspec.Raw]], found: dict[str, str])
 
 
 def _also_stored(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:
-    """Return the columns of fields whose values are kept with the items too, since a field can't hold all of them."""
     kinds = [columns[field] for field in ("type", "subtype") if field in columns]
     unknown = (column for column in kinds if any(not is_type(_short_text(row, column) or "A") for row in sample))
     domain = () if questions or "domain" not in columns else (columns["domain"],)

@@ -162,7 +162,6 @@ class Builder(ABC, Generic[R]):
         return tuple((key, _before(key)) for key in keys if key not in self._known)
 
     def _no_types(self, row: Any) -> tuple[tuple[str, bytes], ...]:
-        """Return the type columns in which a row has an invalid value, which is kept with the row as well."""
         if not self._types_read:
             return ()
         said = ((column, getattr(row, field)) for field, column in self._types_read)
@@ -173,7 +172,6 @@ class Builder(ABC, Generic[R]):
         return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
 
     def _require_text(self, row: Any) -> None:
-        """Reject a row of a table whose question or reference is blank."""
         for field in ("question", "reference"):
             if isinstance(text := getattr(row, field), str) and not text.strip():
                 column = self._columns[field]
@@ -462,7 +460,6 @@ class QuestionBuilder(Builder[QuestionRecord]):
         return record
 
     def _field_value(self, row: Any, field: str) -> Any:
-        """Return a field's value; None if it is absent."""
         value = getattr(row, field)
         return None if value in self._absent else value
 
@@ -475,7 +472,6 @@ class QuestionBuilder(Builder[QuestionRecord]):
         return str(key)
 
     def _source(self, row: Any) -> str | None:
-        """Return ``domain/name``; the domain may be in a separate column."""
         source, domain = self._field_value(row, "source"), self._field_value(row, "domain")
         source = self._usual_source if source is None else str(source)
         return within(domain, source) if domain else source
@@ -534,14 +530,12 @@ def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Re
 
 
 def _verdict_in_words(raw: bytes) -> bytes | None:
-    """Return a line with the canonical word of its verdict; None if it has that word already, or an unknown one."""
     cells = msgspec.json.decode(raw)
     verdict = in_words(cells["verdict"])
     return None if verdict in (None, cells["verdict"]) else msgspec.json.encode(cells | {"verdict": verdict})
 
 
 def _field(message: str) -> str | None:
-    """Return the field that a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
     _, at, path = message.rpartition("`$.")
     _, lacks, rest = message.partition("missing required field `")
     parts = ([path.rstrip("`")] if at else []) + ([rest.split("`", 1)[0]] if lacks else [])

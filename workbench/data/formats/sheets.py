@@ -157,7 +157,6 @@ def label_sheet(path: Path) -> LabelSheet | None:
 
 
 def _label(text: str) -> Line:
-    """Return the label fields of a cell; none if it is not a label."""
     word, _, reason = (part.strip() for part in text.partition(":"))
     if word.casefold() == _UNSUITABLE:
         return {"verdict": _UNSUITABLE, "reason": reason.casefold() or None}

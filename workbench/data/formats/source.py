@@ -292,7 +292,6 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
 
 
 def _decoded(stream: Stream, path: Path | None) -> Stream:
-    """Return the text of a stream without its compression, which is detected from its first bytes."""
     begun, place = _PeekedStream(stream), path or "standard input"
     if begun.start in _OTHERS:
         raise FormatError(f"{place}: it is packed with {_OTHERS[begun.start]}.", "Unpack it, or use gzip.")
@@ -306,7 +305,6 @@ class _TextLines:
         self._blocks, self._rest = _text_blocks(stream), b""
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes."""
         block = self._rest or next(self._blocks, b"")
         self._rest = block[size:]
         return block[:size]

@@ -256,7 +256,6 @@ _OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETW
 
 
 def _ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
-    """Return the first and the last item of a range that a run has judged; None without any."""
     within = "FROM verdicts WHERE run_id = ?1 AND completion_id BETWEEN ?2 AND ?3"
     least, most = connection.execute(
         f"SELECT (SELECT min(completion_id) {within}), (SELECT max(completion_id) {within})", (run, first, last)
@@ -267,7 +266,6 @@ def _ends(connection: Connection, run: int, first: int, last: int) -> tuple[int,
 def _coded_verdicts(
     connection: Connection, run: int, span: tuple[int, int], places: Mapping[str, int]
 ) -> _SomeVerdicts | None:
-    """Return verdicts as SQLite aggregates them, a three-digit number each; None if a reason has no code."""
     import numpy as np
 
     if len(places) > _CODED:

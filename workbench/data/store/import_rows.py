@@ -59,7 +59,6 @@ class QuestionRows:
         self._held.clear()
 
     def _take(self, item: ItemRecord, extra: str | None) -> Refusal | str:
-        """Return ``new``, ``unchanged``, or why the question is rejected."""
         newest = self._items.last_question_id
         contradiction = self._items.take_question(item, extra)
         if contradiction is not None:

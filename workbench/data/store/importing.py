@@ -124,7 +124,6 @@ def _discard(database: Database, left: ImportProcess) -> None:
 
 
 def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str], first: int) -> bool:
-    """Delete the last rows of these tables by the named columns; the last table's ids are those they refer to."""
     with database.write() as connection:
         last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
         if last < first or not _is_there(connection, left):

@@ -44,10 +44,8 @@ class Licences:
 
 
 def known(connection: sqlite3.Connection) -> dict[str, str]:
-    """Map each source with a known licence to that licence."""
     return dict(connection.execute("SELECT name, licence FROM sources WHERE licence IS NOT NULL ORDER BY name"))
 
 
 def put(connection: sqlite3.Connection, source: str, licence: str | None) -> bool:
-    """Give a source another licence, in the caller's transaction; return False for an unknown source."""
     return connection.execute("UPDATE sources SET licence = ? WHERE name = ?", (licence, source)).rowcount > 0

@@ -364,7 +364,6 @@ class Task(NamedTuple):
 
 
 def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
-    """Return row ids of the questions that are problems of a query, in its order."""
     where, parameters = _where(query)
     order, more = _order(query)
     row: tuple[str | None] = connection.execute(

@@ -233,7 +233,6 @@ def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tup
 
 
 def _through(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
-    """Return the last rows that an index of this database holds; None if it is of another one, or not ours."""
     try:
         made = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name IN (?, ?, ?)", [*_SCHEMA]))
         if made != _SCHEMA:

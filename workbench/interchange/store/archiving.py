@@ -32,7 +32,6 @@ class ArchiveTable(NamedTuple):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Return the tables that its lines are from."""
         return (self.table,) if self.texts is None else (self.table, self.texts)
 
 
@@ -117,7 +116,6 @@ NEVER: Final[dict[str, str]] = {
 
 
 def columns(connection: sqlite3.Connection, part: ArchiveTable) -> dict[str, ColumnType]:
-    """Return the columns of a part's lines, in order; empty for a missing table."""
     found: dict[str, ColumnType] = {}
     for table in part.tables:
         for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})"):
@@ -276,7 +274,6 @@ class NewDatabase:
                 raise
 
     def columns(self, part: ArchiveTable) -> dict[str, str]:
-        """Return the columns that a part's rows must have here."""
         with closing(sqlite3.connect(self._path)) as connection:
             return dict(columns(connection, part))
 
@@ -295,7 +292,6 @@ class NewDatabase:
 
 
 def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) -> tuple[str, list[int]]:
-    """Return the statement for a table, and the positions of its columns in a line."""
     own = own_columns(connection, table)
     quoted = ", ".join(f'"{name}"' for name in own)
     return f"INSERT INTO {table} ({quoted}) VALUES ({', '.join('?' * len(own))})", [names.index(name) for name in own]

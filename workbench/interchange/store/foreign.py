@@ -210,7 +210,6 @@ class VerdictReader:
         self._next: tuple[int, list[tuple[Any, ...]]] = (0, [])
 
     def read(self, some: Sequence[ForeignItem]) -> Iterator[tuple[ForeignItem, ForeignVerdict | str]]:
-        """Yield the evidence of the next items' verdicts, or why it can't be read."""
         asked = (self._run, some[0].id, some[-1].id)
         verdicts, outcomes, traces, calls = (
             _by_item(self._theirs.execute(text, asked)) for text in (_VERDICTS, _OUTCOMES, _TRACES, _CALLS)

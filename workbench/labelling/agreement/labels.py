@@ -155,7 +155,6 @@ def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
 
 
 def _names(project: Project, there: set[int]) -> dict[int, str]:
-    """Map row ids to names of these annotators, in the order in which they were added."""
     return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
 
 

@@ -223,7 +223,6 @@ def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number
 
 
 def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
-    """Find someone of the batch who has not labelled the subject and for whom none of its slots is meant yet."""
     rows = connection.execute(
         "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' "
         "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 "

@@ -55,13 +55,11 @@ def record(
     expires_at: float,
     subjects: Sequence[tuple[Task, int]],
 ) -> None:
-    """Note that a bundle was made."""
     home.execute("INSERT INTO bundles VALUES (?, ?, ?, ?, 1)", (bundle, person, made_at, expires_at))
     home.executemany("INSERT INTO bundle_items VALUES (?, ?, ?)", [(bundle, *subject) for subject in subjects])
 
 
 def recorded(home: sqlite3.Connection, bundle: str) -> Recorded | None:
-    """The bundle of that id."""
     row = home.execute(
         "SELECT b.id, a.name, b.made_at FROM bundles AS b JOIN annotators AS a ON a.id = b.annotator_id WHERE b.id = ?",
         (bundle,),
@@ -103,7 +101,6 @@ def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name,
 
 
 def name_of(item: ForeignSubject) -> str:
-    """What its database calls an item."""
     return item.question if item.completion is None else item.completion
 
 
@@ -179,7 +176,6 @@ class BundleRows:
         )
 
     def add_completion(self, text: ItemText) -> int:
-        """Insert a completion; returns its row id in the bundle."""
         name = opaque(self._key, "correctness", text.completion)
         return self._insert(
             "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",

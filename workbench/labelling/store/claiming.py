@@ -66,7 +66,6 @@ def batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]
 
 
 def _rooms(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int | None]]:
-    """Return a person's batches, and how many more items of each they may do; None without a cap."""
     rows = connection.execute(
         "SELECT batch_id, cap FROM batch_annotators WHERE annotator_id = ?", (annotator,)
     ).fetchall()
@@ -200,7 +199,6 @@ def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
 
 
 def open_type_slot(connection: sqlite3.Connection, question: int, annotator: int) -> int | None:
-    """Return an open slot for the question's type, if the person has none in the current round."""
     row = connection.execute(
         "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.purpose = 'quota' "
         f"AND a.state = 'open' AND {_UNSETTLED} "

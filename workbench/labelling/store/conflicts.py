@@ -87,7 +87,6 @@ def count(connection: sqlite3.Connection, person: int) -> int:
 
 
 def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[ConflictingLabel]]:
-    """Return the labels in force on every conflict this person may adjudicate, in the order of the queue."""
     heads: dict[tuple[Task, int], dict[int, tuple[str, ConflictingLabel]]]
     heads = {(task, subject): {} for task, subject in connection.execute(WAITING, (person, -1))}
     for task, subject, maker, created_at, *label in connection.execute(_SAID, (person,)):

@@ -38,7 +38,6 @@ def slots(connection: sqlite3.Connection) -> Slots:
 
 
 def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
-    """Count labels on completions since a time."""
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events ORDER BY id DESC "
         "LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",

@@ -90,9 +90,7 @@ class BatchApi(Protocol):
     most_calls: int
     most_bytes: int
 
-    def line(self, call: str, body: bytes, path: str) -> bytes:
-        """Return a call to a path as a line of a batch, under a name."""
-        ...
+    def line(self, call: str, body: bytes, path: str) -> bytes: ...
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
         """Upload the lines, which costs nothing; return their name, None if they are sent with `create`."""

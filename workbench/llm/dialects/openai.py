@@ -153,7 +153,6 @@ def folded(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:
 def prefilled(
     profile: Profile, plain: str, messages: tuple[PromptMessage, ...], notes: list[str]
 ) -> tuple[PromptMessage, ...]:
-    """Return the messages with a prefill in the form this model accepts."""
     *before, last = messages
     if last.role != "assistant" or not before:
         return messages
@@ -191,7 +190,6 @@ def sampling_fields(
 
 
 def drop(fields: dict[str, Any], notes: list[str], whom: str) -> None:
-    """Remove all fields, and note it."""
     notes.extend(f"{name} is not sent: {whom} doesn't take it." for name, value in fields.items() if value is not None)
     fields.clear()
 

@@ -60,7 +60,6 @@ def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str], extras
 
 
 def _with_own(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge custom fields into a body: into existing objects, and a chat's response format into its counterpart."""
     given = dict(given)
     if isinstance(form := given.pop("response_format", None), dict):
         inner = form.get("json_schema")

@@ -79,7 +79,6 @@ def _decoded(lines: list[str]) -> list[Any]:
 
 
 def _json(text: str) -> Any:
-    """Return None for text that is not JSON."""
     try:
         return decoded_json(text)
     except (ValueError, RecursionError):
@@ -87,7 +86,6 @@ def _json(text: str) -> Any:
 
 
 def _error(event: dict[str, Any]) -> Any:
-    """Return the error that an event reports; None for any other event."""
     inner = event.get("error") or _besides(event, "error")
     if isinstance(inner, dict) and says_anything(inner.get("error")):
         return inner["error"]

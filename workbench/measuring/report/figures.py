@@ -92,7 +92,6 @@ def _type_plots(contents: Contents, report: AccuracyReport) -> Group:
 
 
 def type_plots(contents: Contents, report: AccuracyReport) -> dict[str, Intervals]:
-    """Plot every verifier's accuracy by answer type."""
     cells = by_cell(report)
     return {
         group: accuracy_plot(

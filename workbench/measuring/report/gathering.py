@@ -421,7 +421,6 @@ class _ReportQuery:
 
 
 def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[str, ...]:
-    """Return the verifiers that decide at least one item; baselines are in every table anyway."""
     decided = {row.verifier for row in everyone.rows if row.coverage}
     return tuple(judge.name for judge in judges if judge.name in decided and judge.name != BASELINE)
 

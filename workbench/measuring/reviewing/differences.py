@@ -208,7 +208,6 @@ def _tokens(text: str) -> list[AnswerToken]:
 
 
 def _together(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> DifferenceKind | None:
-    """Return how the answers differ as wholes; None if only parts differ."""
     letters = [_OPTION.fullmatch("".join(token.text for token in tokens)) for tokens in (one, other)]
     if (letters[0] is None) != (letters[1] is None):
         return "letter against text"
@@ -286,7 +285,6 @@ _OF_SIGNS: Final[tuple[tuple[DifferenceKind, frozenset[str]], ...]] = (
 
 
 def _is_unit(tokens: Sequence[AnswerToken]) -> bool:
-    """Return whether tokens after a number are a unit; no tokens are an omitted unit."""
     return (
         all(token.text in _UNIT_SIGNS for token in tokens) or unit(" ".join(token.text for token in tokens)) is not None
     )

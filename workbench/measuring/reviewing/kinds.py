@@ -90,7 +90,6 @@ def exact_label(asked: QueueQuery) -> QueueContents:
 
 
 def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
-    """Map each position to what a run's rules are certain of, against gold."""
     import numpy as np
 
     from workbench.statistics.disagreement import of

@@ -115,7 +115,6 @@ class ReviewQueue:
         return set(self._asked.columns.item[place[differs]].tolist())
 
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
-        """Return items by row id in the given order, without ids that are not in the queue."""
         return [row for some in some_at_a_time(ids) for row in self._page(some)]
 
     def answered_rows(self, ids: Sequence[int]) -> list[AnsweredRow]:
@@ -151,7 +150,6 @@ class ReviewQueue:
         ]
 
     def _places(self, ids: Sequence[int]) -> dict[int, tuple[int, float]]:
-        """Map row ids in the queue to their position in the columns and their score."""
         found = {}
         for item in ids:
             place = bisect_left(self._asked.columns.item, item)

@@ -224,7 +224,6 @@ def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> 
 
 
 def _sentence(completion: str, answer: FinalAnswer) -> tuple[str, str]:
-    """Return the text before and after an answer within its sentence; the end where no answer was found."""
     before = completion[max(answer.start - _BEFORE, 0) : answer.start]
     begins = max(
         (
@@ -253,7 +252,6 @@ def give_cause(
 
 
 def last_marks(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
-    """Return the last marks of a reviewer in a scope, with those made at the same moment; empty if none is in force."""
     own = [
         review
         for review in reviews.every(project.database.reader(), only_standing=True)

@@ -142,7 +142,6 @@ class TextHashes(NamedTuple):
 
 
 def imported_files(connection: sqlite3.Connection) -> list[ImportedFile]:
-    """List the imported files, in the order of import."""
     rows = connection.execute(
         "SELECT d.name, n.path, n.format, n.file_hash, n.rows_read, n.imported, n.unchanged, n.quarantined, n.mapping "
         "FROM imports AS n JOIN datasets AS d ON d.id = n.dataset_id WHERE n.state = 'complete' ORDER BY n.id"

@@ -164,7 +164,6 @@ def verdict_of(connection: sqlite3.Connection, run: int, completion: int) -> tup
 
 
 def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -> int | None:
-    """Return the newest run of a verifier that has a verdict on an item."""
     row: tuple[int | None] = connection.execute(
         "SELECT max(x.run_id) FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id JOIN verdicts AS x "
         "ON x.run_id = r.id AND x.completion_id = ? AND x.sample = 0 WHERE v.name = ?",

@@ -106,7 +106,6 @@ def begin(connection: sqlite3.Connection, run: int, role: str, base_url: str, se
 def add(
     connection: sqlite3.Connection, run: int, batch: int, attempts: Sequence[int], found: Sequence[GatheredCall]
 ) -> None:
-    """Put calls into a batch; their attempts are stored already."""
     connection.executemany(
         "INSERT OR IGNORE INTO requests (hash, profile, model, body) VALUES (?, ?, ?, ?)",
         [(one.call.request, one.call.profile, one.call.model, one.call.body) for one in found],
@@ -211,7 +210,6 @@ def failed_codes(connection: sqlite3.Connection, batch: int) -> list[str]:
 
 
 def earlier_calls(connection: sqlite3.Connection, run: int, key: bytes) -> list[EarlierCall]:
-    """Return a run's calls with a key in its batches, oldest first."""
     rows = connection.execute(
         "SELECT a.completion_id, a.state, a.status, a.code, a.detail FROM batched_calls AS b "
         "CROSS JOIN attempts AS a ON a.id = b.attempt_id WHERE b.key = ? AND b.run_id = ? ORDER BY a.id",

@@ -567,7 +567,6 @@ def put_arrived_calls(
 def put_arrived_attempt(
     connection: sqlite3.Connection, run: int, item: int, key: bytes, url: str, sent_at: str, outcome: AttemptOutcome
 ) -> None:
-    """Store an attempt of another runner; the outcome of an open one can't be known."""
     connection.execute(
         "INSERT INTO attempts (run_id, completion_id, key, state, lost, url, sent_at, status, code, detail) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -92,7 +92,6 @@ def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> list[Ques
 
 
 def keys_of(connection: sqlite3.Connection, questions: Sequence[int], model: str) -> set[tuple[int, str]]:
-    """Return (question, key) of a model's completions of some questions."""
     rows = connection.execute(
         "SELECT question_id, key FROM completions "
         f"WHERE question_id IN {_IDS} AND model_id = (SELECT id FROM models WHERE name = ?)",

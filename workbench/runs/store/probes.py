@@ -82,7 +82,6 @@ def put(connection: sqlite3.Connection, verifier: int, report: ProbeReport, acce
 
 
 def latest(connection: sqlite3.Connection, verifier: str) -> tuple[int, ProbeReport] | None:
-    """Return the newest probing of a verifier by its name: its row id and its report."""
     row = connection.execute(
         "SELECT p.id, p.report FROM probe_runs AS p JOIN verifiers AS v ON v.id = p.verifier_id "
         "WHERE v.name = ? ORDER BY p.id DESC LIMIT 1",

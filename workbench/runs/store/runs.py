@@ -150,7 +150,6 @@ def add_verifier(
 
 
 def put_options(connection: sqlite3.Connection, verifier: ConfiguredVerifier, options: dict[str, str]) -> None:
-    """Replace the options of a configuration that they don't change."""
     stored = msgspec.json.encode({"options": options, "config": verifier.config}).decode()
     connection.execute("UPDATE verifiers SET config = ? WHERE id = ?", (stored, verifier.id))
 
@@ -203,7 +202,6 @@ def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
 
 
 def queue(connection: sqlite3.Connection, run: int, selection: Selection, items: int, workers: int) -> None:
-    """Queue a run (again) with these items."""
     connection.execute(
         "UPDATE runs SET state = 'queued', request = NULL, message = NULL, trouble = NULL, finished_at = NULL, "
         "selection = ?, items = ?, workers = ? WHERE id = ?",

@@ -292,7 +292,6 @@ def pending(database: Database, run: int, selection: Selection) -> Iterator[list
 
 
 def _items(selection: Selection, joined: str) -> str:
-    """Return where items come from: without conditions no other table is needed."""
     return joined if selection.conditions else "completions AS c"
 
 

@@ -10,7 +10,6 @@ from workbench.core.verdict import VerifierInput
 
 
 def _field(name: str) -> str:
-    """Return SQL of a row's own field of this name, or its problem's; only text counts."""
     own = (
         f"CASE json_type({extra}, '$.{name}') WHEN 'text' THEN json_extract({extra}, '$.{name}') END"
         for extra in ("ct.extra", "qt.extra", "p.extra")

@@ -132,7 +132,6 @@ def _cases(source: Source, accuracy: float, common: float | None) -> list[tuple[
 
 
 def _error(source: Source, accuracy: float, weight: float, shared: float) -> float | None:
-    """Return the error probability on items with ``weight`` times the observed mean; None above one half."""
     if source == "checks":
         error = weight * (1 - accuracy)
         return error if error <= 0.5 else None

@@ -126,7 +126,6 @@ def jackknife(
 
 
 def _rows(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) -> Iterator[FloatArray]:
-    """Yield the clusters' items by kind, in blocks; clusters of one item each have none stored."""
     size = max(1, _HELD // kinds)
     for start in range(0, number, size):
         if items is None:

@@ -40,7 +40,6 @@ def prompt_in(path: Path) -> Prompt:
 
 
 def published_request(prompt: Prompt, question: str, reference: str) -> PreparedPrompt:
-    """Build the request about one question: the prompt with its texts in it, and nothing else."""
     texts = {"question": question, "reference": reference, ANSWER: reference}
     return JudgeCase(item=0, texts=texts, secret=None, neutralise=False).prepare(prompt.call)
 

@@ -127,7 +127,6 @@ class Pairwise(OneServer):
 
 
 def _place(heard: DelimitedReply) -> Place | None:
-    """The preferred place; a reply that was cut, or is none, prefers nothing."""
     return preferences(heard.reply.text, heard.fence)["overall"] if heard.ended == "whole" else None
 
 

@@ -294,7 +294,6 @@ def _started(level: Level, settings: PoolSettings, control: socket.socket) -> Se
 
 
 def _environment(settings: PoolSettings) -> dict[str, str]:
-    """Return the whole environment of the server; a child sees none of it."""
     return {
         "PYTHONHASHSEED": str(settings.hash_seed),
         "PYTHONUTF8": "1",

@@ -127,7 +127,6 @@ def _members(value: Any) -> list[Any]:
 
 
 def _same_set(expected: object, members: list[Any]) -> bool:
-    """Return whether these members form the expected set; they are looked up in it, and never become a set."""
     if any(isinstance(member, list) for member in members):
         raise TypeError("unhashable type: 'list'")
     if not isinstance(expected, set):
@@ -177,7 +176,6 @@ class SolutionProgress:
         self._harness_killed = False
 
     def most_bytes(self, batch: Batch) -> int:
-        """Return the most that a child may write over a batch."""
         if batch.kind == "stdio":
             return self.longest(batch)
         return (1 + len(batch.places)) * (HEAD.size + self.longest(batch))
@@ -298,7 +296,6 @@ class SolutionProgress:
         return self.give(place, "f", got=shortened(got), expected=shortened(wanted))
 
     def start_failed(self, places: tuple[int, ...], frame: OutcomeFrame) -> None:
-        """Record that the program itself failed: each of its tests has that outcome."""
         for place in places:
             self._take_evidence(place, frame.letter, frame.text)
 

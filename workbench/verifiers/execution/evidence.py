@@ -129,7 +129,6 @@ class _ExcludedTests(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Describe how many are excluded, and why; "" if none is."""
         if not self.tests:
             return ""
         why = f": {self.error}" if self.error else ""
@@ -165,7 +164,6 @@ def _shorten_test(test: CodeTest) -> str:
 
 
 def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
-    """Return the span of a program's line in the stored text, without its indentation; None if it is not part of it."""
     lines = text.split("\n")
     place = -1 if line is None else code.first_line + line - 1
     if not 0 <= place < len(lines):

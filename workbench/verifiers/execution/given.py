@@ -153,7 +153,6 @@ problem_in: Final = lru_cache(_REMEMBERED)(problem_of)
 
 
 def _document(given: str) -> Any:
-    """Parse JSON of an object or a list; None for statements."""
     if given.lstrip()[:1] not in ("{", "["):
         return None
     try:

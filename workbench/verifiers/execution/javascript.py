@@ -99,7 +99,6 @@ def _is_json(text: str) -> bool:
 
 
 def _require_plain_keys(pairs: list[tuple[str, object]]) -> None:
-    """Reject keys that set an object's prototype in a literal, where JSON only has a field of that name."""
     if any(key == "__proto__" for key, _ in pairs):
         raise ValueError("__proto__")
 

@@ -127,7 +127,6 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
 
 
 def _found(place: Path) -> Level:
-    """Attack the levels from the best on, and remember the first that holds; a failure of all isn't remembered."""
     for level in SAFE_LEVELS:
         if _withstands(partial(check_level, level, first_use=True)):
             _remember(place, level)
@@ -154,7 +153,6 @@ def _place(what: str = "") -> Path:
 
 
 def _version() -> str:
-    """Return workbench's version; a placeholder if it was never installed."""
     with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version("verifier-workbench")
     return ""

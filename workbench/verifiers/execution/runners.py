@@ -114,7 +114,6 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
 
 
 def languages() -> list[str]:
-    """Return names of the languages that have runners, besides Python."""
     return sorted({point.name for point in entry_points(group=GROUP)} | {"javascript"})
 
 

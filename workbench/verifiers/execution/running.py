@@ -137,7 +137,6 @@ class RunningBatch:
         self._done += 1
 
     def _late(self) -> bool:
-        """Return whether the current test has timed out; one that is over at the first look was never measured."""
         if self._meter is None:
             self._meter = Meter(self.child.pid_here)
         spent = self._meter.spent()

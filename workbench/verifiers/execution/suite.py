@@ -177,7 +177,6 @@ def _likely(expected: object, room: int) -> bytes:
 
 
 def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
-    """Compile the text, or return it if it can't be compiled or might take long: then the child reports that."""
     if not compiles or len(source) > _LONGEST_COMPILED or _DOUBLED in source:
         return source
     try:
@@ -264,5 +263,4 @@ class Results:
             del data[:end]
 
     def output(self) -> bytes:
-        """Return the whole output, for a program whose output is the result."""
         return bytes(self._data)

@@ -189,7 +189,6 @@ _LONGEST_DETAIL = 200
 
 
 def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
-    """Return the verdict that the parser reads in a reply; a reply that ended before its verdict gives how it ended."""
     if heard.ended == "refused" and not parser.is_strict:
         # Upstream's parsers know no refusals, and would read its words.
         return silent(heard)

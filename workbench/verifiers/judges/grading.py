@@ -82,7 +82,6 @@ def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> i
 
 
 def _side(token: str, words: tuple[str, ...]) -> int | None:
-    """Return which of the words a token is, or begins, by its index; None for neither, or several."""
     # A word may be a mark itself, such as "-".
     if (whole := token.strip(_BLANKS).lower()) in words:
         return words.index(whole)
@@ -92,7 +91,6 @@ def _side(token: str, words: tuple[str, ...]) -> int | None:
 
 
 def by_score(verdict: Verdict, threshold: float | None = None) -> Verdict:
-    """Return the verdict unchanged, or correct iff the score reaches a threshold."""
     if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
         return verdict
     if verdict.score is None:

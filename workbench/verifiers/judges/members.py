@@ -60,7 +60,6 @@ class JudgePanel:
         return {MEMBERS: members, **self._reducer.config()}
 
     def servers(self) -> dict[str, ModelServer]:
-        """Return all members' servers, by the member's name and the role there."""
         return {
             _role(one.name, role): server for one in self._members for role, server in one.verifier.servers().items()
         }
@@ -106,7 +105,6 @@ def _served(verifier: object) -> ServedVerifier:
 
 
 def _together(members: Sequence[Limits], own: Limits, options: dict[str, str]) -> Limits:
-    """Return the panel's own limits, and members' if it has none: the strictest rate, and the sum of their budgets."""
     if not members:
         return own
     found: dict[str, Any] = {}

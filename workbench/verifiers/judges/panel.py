@@ -119,7 +119,6 @@ class Panel:
         return {**self._strategy.config(), "panel": list(self._models), **self._reducer.config()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """Return the judge's server, once for each model."""
         others = {_role(place): structs.replace(judge, model=model) for place, model in enumerate(self._models, 1)}
         return {**self._strategy.servers(judge), **others}
 
@@ -127,7 +126,6 @@ class Panel:
         return self._strategy.calls_per_item() * (1 + len(self._models))
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """Return the panel's verdict; the votes are its judges' in their order."""
         members = [ask, *(_asking(ask, _role(place)) for place in range(1, 1 + len(self._models)))]
         judged = await together(self._strategy.judge(case, member) for member in members)
         votes = tuple(one.verdict for one in judged)
@@ -135,7 +133,6 @@ class Panel:
 
 
 def _least(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> Verdict:
-    """Return correct if every judge accepts; one that abstains leaves it open, unless another rejects."""
     score = min(values)
     if score < 0.5:
         return structs.replace(said, outcome=Outcome.INCORRECT, score=score, reason=None)

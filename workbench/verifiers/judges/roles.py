@@ -48,7 +48,6 @@ _ANGLE: Final = frozenset({"title", "focus"})
 
 
 def role_of(subtask: str) -> str:
-    """Return the role of one subtask's analysis, for those with a prompt of their own."""
     return f"{ANALYSE}-{subtask}"
 
 
@@ -181,7 +180,6 @@ def is_role(path: Path) -> bool:
 
 
 def general_role(name: str) -> str:
-    """Return the role that a name stands for: that of all subtasks for one subtask's."""
     return ANALYSE if name.startswith(f"{ANALYSE}-") else name
 
 

@@ -259,7 +259,6 @@ def _bytes(path: Path) -> bytes:
 
 @cache
 def _versions(name: str) -> tuple[int, ...]:
-    """Return the versions of a template of ours; all are kept, since stored replies depend on them."""
     return tuple(sorted(int(path.stem.rpartition("@")[2]) for path in _FOLDER.glob(f"{name}@*.toml")))
 
 

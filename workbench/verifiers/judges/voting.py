@@ -87,8 +87,6 @@ def _words(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:
 
 
 def _sampled(ask: Ask, number: int, samples: int) -> Ask:
-    """Return an `Ask` for the ``number``-th of ``samples`` independent replies, whatever the strategy itself uses."""
-
     async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=role, sample=sample * samples + number)
 

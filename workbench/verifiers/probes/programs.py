@@ -85,7 +85,6 @@ def _example(call: str, result: str) -> PublicExample | None:
 
 
 def _definitions(source: str) -> list[Function | ast.ClassDef]:
-    """Return the functions and classes at the top of a program, functions first; none if it is not a program."""
     if "def " not in source and "class " not in source:
         return []
     try:

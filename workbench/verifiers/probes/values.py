@@ -66,7 +66,6 @@ def wrong_answer(answer: str) -> str:
 
 
 def _raised(digits: str) -> str:
-    """Return the number plus one, with its leading zeros; of very many digits only the last ones change."""
     head, tail = digits[:-18], digits[-18:]
     raised = str(int(tail) + 1).zfill(len(tail))
     return head + raised if len(raised) == len(tail) or not head else head + tail[:-1] + str((int(tail[-1]) + 1) % 10)
@@ -102,7 +101,6 @@ def unsolved(answer: str) -> str | None:
 
 
 def given_equation(question: str, answer: str) -> str | None:
-    """Return the first equation of a question whose answer names its unknown, or is a number."""
     bare = answer.strip("$ ")
     if not (_NAMED.fullmatch(bare) or _SHORT_WHOLE.fullmatch(bare)):
         return None
@@ -362,7 +360,6 @@ class Values:
 
     @cached_property
     def reference_program(self) -> str:
-        """Return the reference solution, or a right completion, if it is a program."""
         return programs.program(self.row.reference) or programs.program(self.row.right) or _skip("no_program")
 
     @property

@@ -103,7 +103,6 @@ def is_bare(part: Part[Any]) -> bool:
 
 
 def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> Node | None:
-    """Return the factor that converts the second value to the first one's unit; None if the units don't match."""
     if one is None or other is None:
         only = one or other
         return None if only is not None and not with_.question.may_be_in(only) else Number(1)
@@ -115,7 +114,6 @@ def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> N
 
 
 def _statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | None:
-    """Return a part's statements, times a factor; None if they can't be parsed."""
     value = part.value
     if isinstance(value, Quantity) and not part.name and (value.is_number or (value.unit and value.unit.dropped)):
         number = value.number.value

@@ -344,7 +344,6 @@ def _is_foreign(question: str, completion: str, answer: FinalAnswer) -> bool:
 
 
 def _repeats(question: str, reply: str) -> bool:
-    """Return whether a reply only repeats the question, whole or mostly."""
     if not len(question) / 2 <= len(reply) <= 10 * len(question) + _ECHO:
         return False
     lines = dict.fromkeys(line.strip() for line in reply.split("\n"))

@@ -186,7 +186,6 @@ def _dated(text: str, found: Moment) -> tuple[Moment, str] | None:
 
 
 def _either(found: Moment, one: int, two: int, year: int) -> Moment | None:
-    """Return a date of day and month in unknown order: known if only one order exists."""
     day_first, month_first = _exists(year, two, one), _exists(year, one, two)
     if day_first and month_first and one != two:
         return found._replace(either=(one, two, year))
@@ -204,7 +203,6 @@ def _exists(year: int | None, month: int, day: int | None) -> bool:
 
 
 def _timed(text: str, found: Moment) -> Moment | None:
-    """Return the moment with the time of day that is the whole text, or None."""
     time = _TIME.fullmatch(text)
     if time is None:
         return None
@@ -223,7 +221,6 @@ def _timed(text: str, found: Moment) -> Moment | None:
 
 
 def _same_date(a: Moment, b: Moment) -> bool | None:
-    """Return whether two dates are the same day (or month, or weekday); None if they state different kinds."""
     if a.either or b.either:
         return _same_either(a, b)
     if a.month is None and b.month is None:

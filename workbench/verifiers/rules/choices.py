@@ -63,7 +63,6 @@ Same = Callable[[str, str], bool]
 
 
 def contrasts(text: str) -> bool:
-    """Return whether a text may contrast its answer with others, or give reasons."""
     return len(text) > 1 and _CONTRASTS.search(text[:_LONGEST]) is not None
 
 
@@ -273,7 +272,6 @@ def _concluded_options(sentence: str, known: dict[str, str], same: Same) -> froz
 
 
 def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
-    """Return the options whose texts a sentence contains, longest first, unless it only compares with one of them."""
     rest, found = canonical(sentence).casefold(), set()
     texts = {letter: canonical(text).casefold().strip(" .") for letter, text in known.items()}
     for letter, text in sorted(texts.items(), key=lambda option: -len(option[1])):

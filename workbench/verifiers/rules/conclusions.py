@@ -167,7 +167,6 @@ def text_after(sentence: str, value: str) -> str:
 
 
 def gives_another_name(sentence: str, name: str) -> bool:
-    """Return whether the clause that gives a name gives another one as well, or joins one to it."""
     before, _, behind = _main_clause(sentence).strip(" .。!").rpartition(name)
     earlier = list(STATES.finditer(before))[:-1]
     return bool(behind) or any(not _FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)

@@ -117,7 +117,6 @@ class Comparisons:
         return len(self._known)
 
     def get(self, answer: ComparedAnswer) -> tuple[Part[Any], Equality] | None:
-        """Return an answer's parsed form and comparison, if cached."""
         return self._known.get(answer)
 
     def put(self, answer: ComparedAnswer, found: tuple[Part[Any], Equality]) -> None:

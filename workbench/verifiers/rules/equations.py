@@ -162,13 +162,11 @@ def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozense
 
 
 def _constants(names: frozenset[str]) -> list[str]:
-    """Return the names of constants of integration, in order; none if nothing else varies."""
     found = sorted(name for name in names if _CONSTANT.fullmatch(name))
     return found if any(name.islower() for name in names - CONSTANTS - {*found}) else []
 
 
 def _combination(node: Node, names: list[str]) -> _Combination | None:
-    """Return the expression as a combination with the constants as its coefficients; None if it is not one."""
     zeros = dict.fromkeys(names, Number(0))
     rest = substituted(node, zeros)
     parts = [total([substituted(node, {**zeros, name: ONE}), negative(rest)]) for name in names]
@@ -193,7 +191,6 @@ def _same_part(first: Node, second: Node, scalable: bool) -> bool:
 
 
 def _same_period(first: Node, second: Node, names: tuple[frozenset[str], frozenset[str]]) -> bool | None:
-    r"""Return whether two multiples of π differ in the name of a whole number (``k\pi`` and ``n\pi``)."""
     ours, theirs = (found - CONSTANTS for found in names)
     if len(ours) != 1 or len(theirs) != 1 or not ours | theirs <= _WHOLE or "π" not in names[0]:
         return None
@@ -263,13 +260,11 @@ def _same_statement(first: Statement, second: Statement) -> bool | None:
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
-    """Return True if one is, None if one is None, else False."""
     known = set(answers)
     return True if True in known else None if None in known else False
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
-    """Return False if one is, None if one is None, else True."""
     known = set(answers)
     return False if False in known else None if None in known else True
 
@@ -304,7 +299,6 @@ def _values(statement: Statement) -> list[Trees]:
 
 
 def _same_quantity(first: Trees, second: Trees) -> bool:
-    """Return whether two names may stand for the same: they are equal, or one is a function's (``f(x)`` and ``y``)."""
     if not first or not second or first[0] == second[0]:
         return True
     return {type(first[0]), type(second[0])} == {Call, Name}

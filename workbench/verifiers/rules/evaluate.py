@@ -160,7 +160,6 @@ def _is_trusted(index: int, about: Features) -> bool:
 def _agree_in_doubles(
     first: Node, second: Node, arithmetic: Arithmetic, variables: frozenset[str], index: int
 ) -> bool | None:
-    """Return whether the values are close; None if one is undefined."""
     point = numeric_point(arithmetic, variables, index)
     try:
         one, other = arithmetic.value(first, point), arithmetic.value(second, point)

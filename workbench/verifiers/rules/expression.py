@@ -217,7 +217,6 @@ class _ExpressionParser(Cursor):
         return negative_if(minus, node)
 
     def _number_or_atom(self) -> Node:
-        """Parse a whole number, never a mixed one, or any other atom."""
         token = self._tokens[self._at]
         if not _is_number(token):
             return self._atom()
@@ -345,7 +344,6 @@ class _ExpressionParser(Cursor):
         return Name(text)
 
     def _combinations(self, subscript: str) -> Node | None:
-        """Parse the rest of C(n, k), or of C with n below and k above it; None if it is another C."""
         start = self._at
         if self._tokens[start] == "(" and not subscript:
             if len(arguments := self._arguments()) == 2:

@@ -55,7 +55,6 @@ class Measure(NamedTuple):
 
 
 def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
-    """Read ``a ≈ b`` as an exact and a rounded value."""
     if APPROXIMATELY.search(source.text) is None:
         return None
     pieces = [piece for piece in APPROXIMATELY.split(source.text) if piece.strip()]

@@ -28,7 +28,6 @@ class Leniency(Struct, frozen=True, kw_only=True):
     ] = "asked"
 
     def near(self, reference: Quantity, candidate: Quantity) -> Quantity:
-        """Return the candidate, with the reference's value if it is within the tolerance of it."""
         if not self.tolerance or reference.pi != candidate.pi or _offset(reference) != _offset(candidate):
             return candidate
         wanted, scale = reference.number.value * _factor(reference, candidate), _factor(candidate, reference)

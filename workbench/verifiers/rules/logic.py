@@ -211,7 +211,6 @@ class _FormulaReader:
 
 
 def _turned(found: re.Match[str]) -> str:
-    """Rewrite ``y<x`` as ``x>y``."""
     return f"{found[3]}{'≤' if found[2] else '<'}{found[1]}"
 
 

@@ -213,7 +213,6 @@ def _by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Com
 
 
 def _by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
-    """Return the values in the order of their names, as in ``(x, y)``, if every member has a name of its own."""
     if not all(part.name for part in parts) or len({part.name for part in parts}) != len(parts):
         return parts
     return sorted(parts, key=lambda part: part.name)
@@ -269,7 +268,6 @@ def _matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Co
 
 
 def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
-    """Compare set-builders: the same condition on equal members; else undecided."""
     ours, theirs = one.value, other.value
     if ours.condition != theirs.condition and not (ours.domain and theirs.domain):
         return None

@@ -64,7 +64,6 @@ class NamedValues(NamedTuple):
 
 
 def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None:
-    """Parse a reference's answer that gives values by name."""
     if len(text) > _LONGEST:
         return None
     pairs = pairs_of(text, reader.question.type in ("C", "D"))
@@ -137,7 +136,6 @@ def _labels(text: str) -> Pairs | None:
 
 
 def _name_of(entry: str) -> str | None:
-    """Return the name that an entry gives a value for, or None."""
     found = _ENTRY.fullmatch(entry)
     name = (found["name"] or found["noun"] or found["left"]).strip() if found else ""
     symbol = len(name) < 2 and "=" in entry
@@ -168,7 +166,6 @@ def values_of(text: str, names: Sequence[str]) -> Pairs | None:
 
 
 def _places(text: str, names: Sequence[str]) -> list[tuple[int, int, str]] | None:
-    """Return where the last part of a text that contains every name mentions each; None if it mentions one twice."""
     known = {name.casefold(): name for name in names}
     short = {short: known[name] for name, short in _EXTREMES.items() if name in known}
     either = "|".join(re.escape(name) for name in sorted({*names, *short}, key=len, reverse=True))
@@ -207,7 +204,6 @@ def _clean(gap: str) -> str | None:
 
 
 def _value_in_gap(gap: str) -> str | None:
-    """Return a value without the words that link it to the names around it; None if nothing links it."""
     if _BETWEEN.fullmatch(gap):
         return ""
     gap = gap[separated.end() :] if (separated := _BETWEEN.match(gap)) else gap

@@ -122,7 +122,6 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 
 def _value(words: list[str], at: int) -> tuple[Fraction, int]:
-    """Parse number words from ``at`` on; return the value and the index of the first other word."""
     if (first := words[at : at + 1]) and first[0] in ORDINALS and first[0] != "second":
         return Fraction(ORDINALS[first[0]]), at + 1
     if words[at:] == ["second"]:
@@ -152,7 +151,6 @@ def _part(words: list[str], at: int) -> tuple[Fraction, int]:
 
 
 def _cardinal(words: list[str], at: int) -> tuple[int, int]:
-    """Parse a whole number from ``at`` on ("one hundred and five"; "a" is one); return it and its end."""
     total = group = 0
     last = 10**15
     used = at

@@ -191,19 +191,16 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
 
 
 def _bare(text: str, known: dict[str, str]) -> str:
-    """Return a label without the marks around it; if no options define labels, ``A'`` is a name of its own."""
     return text.strip(_AROUND) if known else unquoted(text)
 
 
 def _joined(text: str) -> list[str]:
-    """Split labels written without anything between them: ``ACD``, ``①③``."""
     signs = list(text)
     plain = all(sign in _LETTERS for sign in signs) or all(sign in _CIRCLED for sign in signs)
     return signs if plain and len(set(signs)) == len(signs) else [text]
 
 
 def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
-    """Parse labels followed by their options' texts: ``B. text``, ``A. text, C. text``."""
     each = _EACH_LABELLED.findall(text)
     if len(each) > 1 and known and set(each) <= known.keys():
         return frozenset(each)
@@ -225,6 +222,5 @@ def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
 
 
 def _cased(label: str, known: dict[str, str]) -> str:
-    """Return a letter in the case of the question's options, unless one of them has it for its text."""
     other = label.swapcase()
     return other if len(label) == 1 and label not in known and other in known and label not in known.values() else label

@@ -61,12 +61,10 @@ def specialised(behind: str, *known: str) -> bool:
 
 
 def letter_of(domain: str) -> str:
-    """Return the letter of a set of numbers: Z for ℤ."""
     return _LETTERS_OF_SETS.get(domain, domain)
 
 
 def without_condition(text: str) -> tuple[str, str]:
-    """Split off the condition on a parameter at the text's end; return the text and the parameter's domain."""
     if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
         return text, ""
     domain = letter_of(found[1] or "")
@@ -155,7 +153,6 @@ def _valued(text: str, names: frozenset[str] | None = None) -> list[Progression]
 
 
 def _trees(text: str) -> list[Node] | None:
-    """Return the values a text gives, two if it has a plus-minus sign; None if it is no value or that of a name."""
     try:
         said = statements(text)
     except NotUnderstood:
@@ -241,7 +238,6 @@ def _built(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
 
 
 def _value(node: Node) -> complex | None:
-    """Return the value of an expression without variables; None if it has none."""
     if features(node).names - CONSTANTS:
         return None
     try:
@@ -274,7 +270,6 @@ def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> l
 
 
 def _period(ours: Sequence[Progression], theirs: Sequence[Progression], unit: Node) -> Fraction | None:
-    """Return the common period of all progressions, in units; None if they have none."""
     steps = [_as_fraction(_in_steps(member.step, unit)) for member in (*ours, *theirs)]
     if not all(steps):
         return None
@@ -330,7 +325,6 @@ def _and_unsaid(one: Part[Progressions], other: Part[Any], with_: Comparison) ->
 
 
 def _and_number(one: Part[Progressions], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    """Compare a residue class with its remainder; if all solutions are asked for, the number is only one."""
     members, number = one.value.members, other.value
     start = members[0].start if len(members) == 1 else None
     equal = number.is_number and isinstance(start, Number) and number.number.value == start.value

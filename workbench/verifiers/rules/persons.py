@@ -54,7 +54,6 @@ def _same_name(one: str, other: str) -> bool:
 
 
 def _names_of(text: str) -> list[str]:
-    """Return the names of a person without titles, the family name last; none if some word is no name."""
     text = _FAMILY_FIRST.sub(r"\2 \1", spelled(text))
     names = [name for name in _NAME_ENDS.split(text) if name and name.casefold() not in _TITLES]
     capital = all(name[:1].isupper() and name.replace("'", "").isalpha() for name in names)

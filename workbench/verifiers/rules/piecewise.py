@@ -49,7 +49,6 @@ class Piecewise(NamedTuple):
 
 
 def _pieces(text: str) -> list[tuple[str, str]] | None:
-    """Return value and condition of each piece of a function, "" for any other place; None for one formula."""
     if (cases := _CASES.fullmatch(text)) is not None:
         rows = [row for row in _ROW_END.split(cases[1].strip()) if row.strip()]
     elif re.search(r"\b(?:if|for|when)\b", text):
@@ -109,7 +108,6 @@ def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Compariso
 
 
 def _and_formula(one: Part[Piecewise], other: Part[Expression], with_: Comparison) -> Equality | None:
-    """Compare with one formula for all places: ``|x|``. It doesn't count if the question asks for pieces."""
     equal = _same_function(one.value, Piecewise(((other, None),)))
     if equal and not with_.turned and (len(one.value.pieces) > 1 and _BY_PIECES.search(with_.question.text)):
         raise Doubt("unsolved")
@@ -164,7 +162,6 @@ def _same_function(one: Piecewise, other: Piecewise) -> bool:
 
 
 def _at(function: _Function, held: list[bool]) -> list[Node | None]:
-    """Return the formulas that hold in a cell, which all have to agree; None alone if the function has no value."""
     holding = iter(held)
     found: list[Node | None] = []
     others = None

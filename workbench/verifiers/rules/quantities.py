@@ -111,7 +111,6 @@ def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
 
 
 def _based(written: str, base: int) -> Based | None:
-    """Return the number with these digits; None if one of them is no digit of the base."""
     digits = written.replace(" ", "").replace(",", "")
     whole, _, places = digits.removeprefix("-").partition(".")
     if len(whole + places) > MAX_DIGITS * 4:
@@ -289,7 +288,6 @@ def _numbers(first: Quantity, second: Quantity) -> Ruling:
 
 
 def _one_sided(bare: Quantity, other: Quantity, question: RequiredForm) -> Ruling | None:
-    """Compare a plain number with one with a unit: the unit is dropped, unless it changes the value."""
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
     rule = "degrees" if other.unit.pi else "percent"
@@ -318,7 +316,6 @@ def _in_base(side: Quantity, its: Unit) -> Quantity:
 
 
 def _equal(first: Quantity, second: Quantity) -> bool:
-    """Return whether values are equal; between different powers of pi only a decimal can be, as a rounding."""
     if first.pi == second.pi:
         return equal(first.number, second.number)
     if not first.number.value or not second.number.value:
@@ -371,7 +368,6 @@ def _times_pi(number: WrittenNumber, multiple: re.Match[str], rest: str) -> tupl
 
 
 def _money(amount: Quantity, currency: str, rest: str) -> Quantity | None:
-    """Parse an amount after a currency sign, whatever follows: nothing, the currency again, or "per hour"."""
     rest = rest.strip()
     if not rest or (unit(rest) or unit("%")) == unit(currency):
         return amount._replace(unit=unit(currency), name=currency)

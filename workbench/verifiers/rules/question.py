@@ -246,7 +246,6 @@ class TypedQuestion:
 
     @cached_property
     def _powers_of_length(self) -> frozenset[int]:
-        """Return the possible powers of metre of its answer; empty if it names no such measure."""
         return frozenset(power for measure, power in _MEASURES if measure.search(self.text[-_TAIL:]))
 
     def may_be_in(self, its_unit: Unit) -> bool:
@@ -341,7 +340,6 @@ class TypedQuestion:
         return "example" in self.text and _EXAMPLE.search(self.text[-_TAIL:]) is not None
 
     def restated_by(self, answer: str, reference: str) -> bool:
-        """Return whether an answer only repeats an expression of the question instead of computing it."""
         said = "".join(tidy(answer).split())
         if self.options or len(said) < _RESTATED or not _OPERATOR.search(said):
             return False

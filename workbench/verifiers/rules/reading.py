@@ -220,7 +220,6 @@ class AnswerReader:
         return None
 
     def _letters(self, text: str) -> frozenset[str] | None:
-        """Return the labels an answer consists of; None if it orders all of them."""
         known = self.question.options
         found = letters(text, known)
         return None if found and len(found) > 1 and found >= known.keys() and self.question.ordered else found
@@ -402,7 +401,6 @@ class AnswerReader:
         return not gives_another(text, value, self.question.text)
 
     def _is_meant(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
-        """Return whether a value in a phrase was meant: words only if the reference is such words."""
         if wanted is not None and isinstance(wanted.value, Text):
             return isinstance(found.value, Text)
         if _VALUE.search(value) and not isinstance(found.value, Text):
@@ -465,7 +463,6 @@ class AnswerReader:
         return Part(text, value, name, source.given, sense)
 
     def _source(self, raw: str, depth: int) -> AnswerText | None:
-        """Return a text in the form for readers; None if nothing is left of it."""
         raw, text = _unmathed(raw), tidy(raw)
         if "$" in text:
             text = tidy(raw)

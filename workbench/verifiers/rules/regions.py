@@ -207,7 +207,6 @@ def _joined(parts: Sequence[Found | None], holds: Callable[[list[bool]], bool]) 
 
 
 def _by_commas(parts: Sequence[Found | None]) -> Found | None:
-    """Combine conditions of a list: all hold if they can, unless they would be empty otherwise."""
     if any(part is None or part[0] is None for part in parts):
         return None
     both, either = _joined(parts, all), _joined(parts, any)
@@ -219,13 +218,11 @@ def _by_commas(parts: Sequence[Found | None]) -> Found | None:
 def _combined(
     operands: Sequence[Sequence[IntervalForm]], holds: Callable[[list[bool]], bool]
 ) -> list[IntervalForm] | None:
-    """Return where a condition on the operands holds; None if the order of the ends isn't known."""
     line, found = _line(operands), cells(operands)
     return None if line is None or found is None else _runs([holds(cell.held) for cell in found], line[1])
 
 
 def _line(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], list[str]] | None:
-    """Return the cell of each end, and the ends in order; None if that isn't known."""
     texts = {end for forms in operands for one in forms for end in (one.low, one.high)} - {LOWEST, HIGHEST}
     values = {text: _value(text) for text in texts}
     if None in values.values() or len(texts) > _MOST_ENDS:
@@ -314,7 +311,6 @@ def _inequality(text: str) -> Found | None:
 
 
 def _distance(left: str, sign: str, right: str) -> Found | None:
-    """Parse ``|x - a| < b`` as between a - b and a + b, ``|x - a| > b`` as outside."""
     found = _ABSOLUTE.fullmatch(left)
     linear = _linear(found[1]) if found else None
     if linear is None:

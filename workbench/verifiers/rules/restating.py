@@ -108,7 +108,6 @@ def question_words(question: str) -> frozenset[str]:
 
 
 def last_clauses(text: str, at: int = -1) -> list[str]:
-    """Return the clauses of a text's last sentence, or of another one, without those that only give reasons."""
     last = re.split("。(?=.)", sentences(text)[at])[at] if text else ""
     parts = [part for part in _PARTS.split(_LINKED.sub(r"\1", last)) if part.strip()]
     first = next((place for place, part in enumerate(parts) if place and _REASON.match(part)), len(parts))
@@ -126,7 +125,6 @@ def affirms(question: str, clause: str) -> bool | None:
 
 @lru_cache(maxsize=256)
 def _question_clauses(question: str) -> tuple[_Clause, ...]:
-    """Return a question's content as clauses: its last sentences that end in ``?``, what is true or false."""
     return tuple(
         _clause(clause)
         for asked in _question_sentences(question)
@@ -202,7 +200,6 @@ def _is_prefixed(one: str, other: str) -> bool:
 
 
 def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
-    """Return whether words are the question's in its order, and only omissible ones are missing."""
     if not found:
         return False
     if "such" in said.tokens:

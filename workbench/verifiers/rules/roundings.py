@@ -89,7 +89,6 @@ def _value(part: Part[Any]) -> Fraction | None:
 
 
 def _shown(text: str) -> WrittenNumber | None:
-    """Return the decimal a text begins with, in base units; None if it continues in a way that is no unit's."""
     said = plain(_ENDS.split(text, maxsplit=1)[0].strip(_AROUND))
     found = leading(said)
     if found is None or not found[0].value:

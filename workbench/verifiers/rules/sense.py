@@ -267,7 +267,6 @@ def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
 
 
 def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
-    """Return the marks of a phrase that apply to a value picked out of it."""
     at = phrase.rfind(value)
     if at < 0:
         return frozenset(UNREADABLE)

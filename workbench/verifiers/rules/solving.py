@@ -131,7 +131,6 @@ def _names(text: str) -> set[str]:
 
 
 def _value(text: str) -> str:
-    """Return the text after the last equals sign, or before it if only a name follows."""
     head, sign, tail = text.rpartition("=")
     turned = sign and is_name(tail.strip()) and not is_name(head.strip())
     return head if turned else tail if sign else text

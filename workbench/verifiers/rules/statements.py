@@ -100,7 +100,6 @@ def _first_part(tokens: list[str]) -> tuple[Node, ...]:
 
 
 def _quantity(tokens: list[str], trees: tuple[Node, ...]) -> tuple[Node, ...] | None:
-    """Return the name of a quantity, if a side is only that; empty for an unparsed sum, integral or limit."""
     if not tokens:
         return None
     first = trees[0] if trees else None

@@ -297,7 +297,6 @@ def _has_word(sentence: str, word: str) -> bool:
 
 
 def _word(text: str) -> str | None:
-    """Return the answer as a vocabulary would hold it; None if it is too long to be a state."""
     if len(text) > 120:
         return None
     return " ".join(_plain(text).lower().split()) or None

@@ -174,7 +174,6 @@ def contains(sentence: str, answer: str) -> bool:
 
 
 def holds(sentence: str, answers: list[str]) -> bool:
-    """Return whether a sentence contains one of some answers, in any context."""
     if not 1 < word_count(sentence) <= _SHORT:
         return False
     said = spelled(sentence).casefold()

@@ -235,7 +235,6 @@ def _balanced(text: str) -> bool:
 
 
 def _at_top(text: str, words: bool = True) -> list[str]:
-    """Split at commas and semicolons outside all brackets; with ``words`` also at "and", "or", new lines."""
     parts, depth, start, at = [], 0, 0, 0
     while at < len(text):
         sign = text[at]
@@ -256,7 +255,6 @@ def _at_top(text: str, words: bool = True) -> list[str]:
 
 
 def _both_signs(text: str) -> list[str]:
-    r"""Return the two values of ``a \pm b``; any other text alone."""
     if ("\\pm" in text or "±" in text) and len(_PLUS_MINUS.findall(text)) == 1:
         return [_PLUS_MINUS.sub("+", text).lstrip("+").strip(), _PLUS_MINUS.sub("-", text)]
     return [text]

@@ -57,7 +57,6 @@ def same_symbolic(first: str, second: str) -> bool | None:
 
 
 def _tree(text: str) -> Any:
-    """Parse a text with sympy; None unless it is an expression or an equation."""
     try:
         tokens = tokenize(text)
     except NotUnderstood:
@@ -88,7 +87,6 @@ def _is_name(tree: Any) -> bool:
 
 
 def _same_equation(first: Any, second: Any) -> bool | None:
-    """Compare solved forms, then up to a factor, then by their solutions; None if free constants may differ."""
     if first.lhs == second.lhs and _is_name(first.lhs):
         return _same_expression(first.rhs, second.rhs)
     one, other = (sympy.numer(sympy.together((tree.lhs - tree.rhs).doit())) for tree in (first, second))
@@ -101,7 +99,6 @@ def _same_equation(first: Any, second: Any) -> bool | None:
 
 
 def _same_solutions(first: Any, second: Any) -> bool | None:
-    """Compare two equations solved for one of their variables; None if one can't be solved."""
     names = first.free_symbols & second.free_symbols
     if not names:
         return None
@@ -134,7 +131,6 @@ def _has_limits(tree: Any) -> bool:
 
 
 def _agree(first: Any, second: Any) -> bool | None:
-    """Return whether the values are equal at a few points; None if they have no numerical values."""
     names = sorted(first.free_symbols | second.free_symbols, key=str)
     counted = _counted(first) | _counted(second)
     for start in range(len(_POINTS) if names else 1):

@@ -67,7 +67,6 @@ def singular(noun: str) -> str:
 
 
 def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
-    """Return whether two terms differ only in a noun of the same kind, a hyphen, or a noun the question asks for."""
     if max(len(reference), len(candidate)) > _LONGEST:
         return False
     ours, theirs = _words_of_term(reference, question), _words_of_term(candidate, question)
@@ -81,7 +80,6 @@ def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
 
 
 def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
-    """Return the words of a term in their compared form; none if it is not a term."""
     shown = spelled(text).casefold().removeprefix("the ")
     if (inverted := _OF.fullmatch(shown)) is not None and inverted[1] in _GENERIC:
         words = inverted[2].split()
@@ -100,7 +98,6 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
 
 
 def _same_letters(reference: str, candidate: str) -> bool:
-    """Return whether one answer spells the other: ``F-D-W`` for ``FDW``."""
     ours, theirs = (_APART.split(spelled(text)) for text in (reference, candidate))
     spelt = all(len(sign) == 1 for sign in max(ours, theirs, key=len))
     return len(ours) != len(theirs) and spelt and 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)

@@ -277,7 +277,6 @@ def leading_unit(text: str) -> str:
 
 
 def _factors(text: str) -> list[tuple[Unit, int]] | None:
-    """Return the named units of a compound with their powers; all after a slash is below it, as in ``J/kg K``."""
     text = _FRACTION.sub(r"(\1)/(\2)", text.strip())
     if text.startswith("(") and text.find(")") == len(text) - 1:
         text = text[1:-1]

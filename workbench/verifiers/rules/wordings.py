@@ -83,7 +83,6 @@ def _brackets(one: Part[Brackets], other: Part[Brackets], with_: Comparison) -> 
 
 
 def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
-    """Compare a text with anything else: undecided if it is a sentence."""
     question = with_.question
     reference, candidate = (other, one) if with_.turned else (one, other)
     if rule := same_words_of(reference.text, candidate.text, question):

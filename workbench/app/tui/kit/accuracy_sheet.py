@@ -298,7 +298,6 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
 
 
 def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:
-    """Return the baseline to beat; None if the metric has no better direction, or no baseline has a value."""
     found = [row for row in rows if is_baseline(row) and figure.of(row) is not None]
     if not found or figure.rising is None:
         return None
@@ -324,7 +323,6 @@ def _between(figure: Figure, ends: Interval | None) -> str:
 
 
 def _bar(figure: Figure, row: AccuracyRow, room: int, line: float | None) -> str:
-    """Return the metric and its interval on its scale; empty without a scale."""
     value = figure.of(row)
     if value is None or figure.rising is None:
         return NONE

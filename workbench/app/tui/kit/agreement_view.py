@@ -194,7 +194,6 @@ def cell_sentence(
 
 
 def _sure(found: Share, report: AgreementReport) -> str:
-    """Return a share with its interval, or with the reason why it has none."""
     if found.share is None:
         return NONE
     return f"{words.share(found)} {words.percents(found.ci) or words.few_of(report)}"
@@ -225,7 +224,6 @@ def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[A
 
 
 def _narrow(one: Column[Any]) -> Column[Any]:
-    """Return the column without the units that `VIEWS` states; intervals follow their values."""
     if one.heading == "95 % interval":
         return structs.replace(one, words=True)
     return structs.replace(one, heading=one.key or one.heading)

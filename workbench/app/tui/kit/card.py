@@ -227,7 +227,6 @@ class FinalAnswerCard(Container):
         return rows + warned + min(passage.row_count, _PASSAGE_ROWS)
 
     def _go_to_places(self) -> None:
-        """Show the question's end, and of the other texts the final answer, or the end if there is none."""
         for excerpt in self.query(Excerpt):
             excerpt.go_to_place()
 

@@ -134,7 +134,6 @@ def card_texts(item: AnnotationItem) -> CardTexts:
 
 
 def _lines_within(lines: Sequence[RenderedLine], start: int, end: int) -> tuple[int, int]:
-    """Return the first line that extends beyond ``start``, and the one after the last that begins before ``end``."""
     first = next((number for number, line in enumerate(lines) if line.source[1] > start), 0)
     last = next((number for number in range(first, len(lines)) if lines[number].source[0] >= end), len(lines))
     return first, max(last, first)

@@ -30,13 +30,11 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
 
 
 def marked(word: str) -> Cell:
-    """Return a cell with a verdict or gold as symbol and word."""
     mark, style = OUTCOME_MARKS[word]
     return Cell(f"{mark} {word}", style, whole=word)
 
 
 def symbol(word: str) -> Cell:
-    """Return a cell with the symbol of a verdict or gold."""
     mark, style = OUTCOME_MARKS[word]
     return Cell(mark, style, whole=word)
 
@@ -265,7 +263,6 @@ class RowPainter:
         return None
 
     def scrolled_to(self, column: int, scroll_x: int) -> int:
-        """Return the smallest scroll offset that shows a column."""
         if not column:
             return scroll_x
         begin = _MARGIN + sum(self._widths[:column]) + _GAP * column

@@ -25,7 +25,6 @@ ANYWHERE: Final = ""
 
 
 def typed(condition: Condition) -> str:
-    """Return a condition as it is typed."""
     field, value = (f'"{text}"' if " " in text else text for text in (condition.field, condition.value))
     return value if condition.field == ANYWHERE else f"{field}{condition.operator}{value}"
 
@@ -55,12 +54,10 @@ def _read(word: str, columns: Sequence[TableColumn]) -> Condition:
 
 
 def condition_value(cell: Cell) -> str:
-    """Return the condition value that matches this cell."""
     return cell.value if isinstance(cell.value, str) else cell.text.strip()
 
 
 def meets(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Callable[[TableRow], bool]:
-    """Return a predicate for rows that meet all conditions; conditions on missing columns are ignored."""
     places = {column.key: place for place, column in enumerate(columns)}
     tests = [(places.get(one.field), one) for one in conditions if one.field in (ANYWHERE, *places)]
     return lambda row: all(

@@ -61,7 +61,6 @@ class FilterLine(ModalScreen[None]):
             self._timer.stop()
 
     def _try(self) -> None:
-        """Apply the line if it can be parsed; only enter reports errors."""
         try:
             self._narrow(self._text)
         except UsageError:

@@ -76,7 +76,6 @@ def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str
 
 
 def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
-    """Yield a test's source, or its input and expected output."""
     if test is None:
         return
     if test.form != "stdio":

@@ -45,7 +45,6 @@ INSIDE: Final[tuple[Where, ...]] = ("inside", "program")
 
 
 def letters_of(outcomes: str, columns: Sequence[int]) -> str:
-    """Return a solution's letters in the order of the columns; unknown letters count as not run."""
     found = (outcomes[test] if test < len(outcomes) else NOT_RUN for test in columns)
     return "".join(letter if letter in OUTCOMES else NOT_RUN for letter in found)
 

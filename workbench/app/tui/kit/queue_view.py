@@ -57,7 +57,6 @@ def decision_words(reviews: Sequence[Review]) -> str:
 
 
 def _cause(review: Review) -> str:
-    """Return the kind of an error; if the taxonomy has none, its own name."""
     return cause_of(review.category or "other", review.note).name
 
 

@@ -38,7 +38,6 @@ def unsure(usage: RunUsage) -> int:
 
 
 def _tokens(usage: RunUsage) -> str:
-    """Return tokens in and out; empty if unknown."""
     known = usage.prompt_tokens or usage.completion_tokens
     return f"{compact_count(usage.prompt_tokens)}→{compact_count(usage.completion_tokens)} tokens" if known else ""
 

@@ -59,7 +59,6 @@ def code_title(code: SolutionCode) -> str:
 
 
 def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
-    """Return the positions of the tests that a solution was run on and did not pass."""
     letters = [letter_at(solution.outcomes, test) for test in range(matrix.width)]
     return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
 

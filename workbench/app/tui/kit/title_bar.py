@@ -152,7 +152,6 @@ _STYLES = {"correct": "bold $text-success", "incorrect": "bold $text-error", "un
 
 
 def verdict_words(verdict: str, reason: str | None = None) -> Content:
-    """Return a verdict as symbol and word, with the reason of an exclusion."""
     words = f"{SYMBOLS.get(verdict, '·')} {verdict}"
     if reason:
         words += f" ({EXCLUSION_REASONS.get(reason, printable(reason))})"

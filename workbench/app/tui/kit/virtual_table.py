@@ -184,7 +184,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self.post_message(self.SelectionHidden(self, self.selected_id))
 
     def _place_in(self, event: messages.ViewReady) -> int | None:
-        """Return the cursor's row in a new view; None if its row is missing."""
         cache = event.cache
         if not cache.count:
             return None

@@ -38,7 +38,6 @@ def _why(reason: str) -> str:
 
 
 def _result(row: JudgedRow) -> Cell:
-    """Return the row's result; an abstention has one only because of the protocol."""
     if row.outcome >= OutcomeCode.ABSTAIN:
         return Cell("? right", "warning") if row.right else Cell("? wrong", "warning")
     return Cell("✓ right", "success") if row.right else Cell("✗ wrong", "error")

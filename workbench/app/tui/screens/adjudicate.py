@@ -337,7 +337,6 @@ class AdjudicateScreen(JudgingScreen):
         return 0 if self._session is None else self._session.settled()
 
     def _show_after(self, found: tuple[OpenedConflict | None, int]) -> None:
-        """Show the next conflict, or none; the stored decision stays visible until another key takes effect."""
         opened, settled_so_far = found
         if opened is None:
             self._end = f"Saved ✓ That was the last one: {settled_so_far:,} resolved by you in total.\n\n"

@@ -187,7 +187,6 @@ class AnnotateScreen(ItemFlow):
             self.pace.label(item.completion, answer.focused_ms)
 
     def _decided_in(self, item: AnnotationItem, answer: Answer) -> int | None:
-        """Return the milliseconds of a decision; None if it is a correction, or was not timed."""
         corrects = item.subtype if answer.verdict is None else item.verdict
         if corrects is not None or answer.open_ms is None:
             return None
@@ -458,7 +457,6 @@ def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[Own
 
 
 def _saved_words(answer: Answer, took_ms: int | None) -> str:
-    """Return what was stored, since its item may be gone; and whether the decision was suspiciously fast."""
     words = f"saved ✓ {answer.verdict or answer.subtype or ''}".rstrip()
     return words if took_ms is None or took_ms >= FAST_MS else f"{words} · fast: {took_ms / 1000:.1f} s"
 

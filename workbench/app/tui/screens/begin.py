@@ -245,7 +245,6 @@ class BeginScreen(LiveScreen):
             self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
 
     def _ready(self) -> Iterator[Choice]:
-        """Yield what can be started at once: each suite of tests, or rules if there are none."""
         if self.standing is None or not self.standing.code:
             yield Choice(_RULES, "rules: type-aware, needs no model server; start it now")
         for place, one in enumerate(() if self.standing is None else self.standing.suites):

@@ -314,7 +314,6 @@ def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
 
 
 def compare(screen: WorkbenchScreen, matrix: PassMatrix, comparing: Comparing, solution: int) -> None:
-    """Mark a solution, or open the comparison with the marked one."""
     pair = comparing.take(solution)
     if pair is not None:
         screen.app.push_screen(CodeDiffScreen(matrix, *pair))

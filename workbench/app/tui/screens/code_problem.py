@@ -292,7 +292,6 @@ class CodeProblemScreen(LiveScreen):
         self._store(last, last.before if last.was_excluded else None)
 
     def _store(self, test: TestDecision, reason: str | None) -> None:
-        """Store the decision; a reason sets the test apart, None lets it count again."""
         args = self.project, test.question, test.suite, test.position
         work: Callable[[], bool] = (
             partial(count_again, *args, by=coordinator_name())

@@ -217,7 +217,6 @@ class HomeScreen(LiveScreen):
     # -- what takes long ---------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """Measure, if the database has changed since the last time and that is long enough ago."""
         facts = self._seen.facts
         if facts is None or self._measuring or self._measured == self._seen_of or not self.is_active:
             return

@@ -180,7 +180,6 @@ class ImportScreen(FormScreen):
             self.focus_next()
 
     def _named(self, typed: str, found: list[str]) -> None:
-        """Accept the typed name, or its only completion; list several."""
         if self._field(_FILE).value != typed:
             return
         if len(found) > 1:
@@ -191,7 +190,6 @@ class ImportScreen(FormScreen):
             self._picked(Path(found[0] if found else typed))
 
     def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
-        """Inspect a file, and go on to its columns unless the file's name is to be seen first."""
         self._path, self.look, self.report = path, None, None
         self.complain("")
         # Choices for the columns of another file don't apply to this one.

@@ -220,11 +220,9 @@ class ItemScreen(Reviewing):
         return self._first
 
     def viewed(self, item: ItemDetail, view: View) -> View:
-        """Return the view of an item for a requested view; called in a thread, too."""
         return view
 
     def why(self, completion: int) -> str:
-        """Return why the item is here; called in a thread."""
         return ""
 
     def _show(self, found: ReadyItem) -> None:
@@ -250,7 +248,6 @@ class ItemScreen(Reviewing):
         self._read_ahead(1)
 
     def _go_to_found(self, found: ReadyItem) -> None:
-        """Go to the text by which the item was found; if only the stored text has it, show that one."""
         small = self._search.lower()  # with capitals a reader would look for these alone
         holding = [pane for pane in map(self._pane, reversed(TEXTS)) if pane.find(small)]
         if holding:

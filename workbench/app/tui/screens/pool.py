@@ -83,8 +83,6 @@ class PoolScreen(TableScreen, LiveScreen):
 
 
 def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
-    """Return the counts of a source's questions, and in a wide terminal its licence; the total has none."""
-
     def number(heading: str, value: Callable[[SourceStatus], int], room: int = 5) -> Column[SourceStatus]:
         return column(heading, value, compact_count, room=room)
 

@@ -284,7 +284,6 @@ class RunsScreen(TableScreen, LiveScreen):
         self.app.push_screen(ConfirmScreen("Cancel this run?", text), answered)
 
     def _do(self, ask: Callable[[bool], RunInfo]) -> None:
-        """Ask the runner for an action; ``ask`` is called with whether the person trusts what the run needs."""
         trusting(self, ask, self._done, group="ask")
 
     def _done(self, run: RunInfo) -> None:

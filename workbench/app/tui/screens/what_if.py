@@ -139,7 +139,6 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     @property
     def options(self) -> WhatIfOptions:
-        """Return the options that differ from the run's."""
         assert self.form is not None
         typed = {field.option: field.value for field in self.query(OptionField)}
         before = self.form.values

@@ -59,7 +59,6 @@ def refusal(refused: RequestRefused) -> web.Response:
 
 
 def wrong_body(error: Exception) -> RequestRefused:
-    """Translate an exception about a body into a refusal."""
     match error:
         case FieldError():
             return RequestRefused(400, error.message, error.field)

@@ -128,12 +128,10 @@ class Metrics:
 
 
 def _label(text: str) -> str:
-    """Return a text as a label's value; lone surrogates become question marks."""
     return text.encode(errors="replace").decode().translate(_ESCAPES)
 
 
 def _of_nodes(nodes: Sequence[NodeUse]) -> list[str]:
-    """Return one sample per node for each node metric; empty without nodes."""
     if not nodes:
         return []
     return [

@@ -102,7 +102,6 @@ class ProcessMember:
         return self._board.processes
 
     def tell(self, own: ProcessState) -> list[ProcessState]:
-        """Publish this process's state; return the states of all."""
         self._board.put(self._number, own)
         return self._board.all()
 

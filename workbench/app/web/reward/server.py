@@ -116,7 +116,6 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
 
 
 async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """Answer TRL's shape: the arguments of its reward functions."""
     request = _read(body, TrlRequest)
     columns = {name: value for name, value in structs.asdict(request).items() if value is not UNSET}
     if "tests" in columns:
@@ -259,7 +258,6 @@ def _read(given: Any, kind: type[Body]) -> Body:
 
 
 def _fields(body: bytes | bytearray) -> dict[str, Any]:
-    """Return the undecoded fields of a body; errors as for `_read`."""
     try:
         return msgspec.json.decode(body, type=dict[str, Raw])
     except msgspec.ValidationError:

@@ -211,7 +211,6 @@ class AppServer:
         return application
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        """Open the socket of the app's page: only from that page, with its cookie."""
         name = request[NAME]
         if not self._gate.from_own_page(request):
             LOG.warning("403 /ws for %s: from %s", inert(name), inert(request.headers.get("Origin", "nowhere")[:100]))

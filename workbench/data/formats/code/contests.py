@@ -350,7 +350,6 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def _cases(test: str) -> Tests:
-    """Return a test for each method of the only test class; none if the methods can't be found."""
     tree = parsed(test)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree is not None else []
     if len(classes) != 1 or classes[0].name != _CASES:

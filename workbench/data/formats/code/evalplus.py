@@ -88,7 +88,6 @@ def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names:
 
 
 def _columns(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign]) -> dict[str, Sequence[_Value]] | None:
-    """Map each name to its values round by round; None where these aren't literal."""
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and not over.keywords:
         if (
             over.func.id == "enumerate"
@@ -224,7 +223,6 @@ class _Splitter:
         return SplitSource(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
 
     def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_CheckWithSetup]:
-        """Yield the checks of a body in order; none if a statement belongs to no check."""
         before: list[ast.stmt] = []
         found: list[_CheckWithSetup] = []
         for node in body:
@@ -287,7 +285,6 @@ class _Splitter:
 
 
 def _idle(node: ast.stmt) -> bool:
-    """Return whether a statement can neither fail nor have an effect, such as HumanEval's ``assert True``."""
     if isinstance(node, ast.Assert):
         return isinstance(node.test, ast.Constant) and bool(node.test.value)
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

@@ -105,7 +105,6 @@ def _writer(row: CodeRow) -> Writer:
 
 
 def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests]:
-    """Return suites with names other than the known fields; ``of_ours`` have none here."""
     suites: dict[str, list[TestLine]] = (
         row.value("suites", dict[str, list[TestLine]], f"an object: name to {WANTED}") or {}
     )
@@ -242,7 +241,6 @@ def _problem(row: CodeRow) -> Problem:
 
 
 def _inputs(row: CodeRow, task_id: str, entry_point: str | None, canonical: str) -> tuple[str, dict[str, Tests]]:
-    """Return setup and suites of a row with EvalPlus' inputs; none if their meaning isn't in the file."""
     if entry_point is None or evalplus.unsupported(entry_point) is not None:
         return "", {}
     try:

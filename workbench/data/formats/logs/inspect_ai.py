@@ -293,7 +293,6 @@ class EvalFile:
             yield stream
 
     def _packed(self, entry: ZipInfo) -> bytes:
-        """Return a member's compressed bytes."""
         self._file.seek(entry.header_offset)
         header = self._file.read(_LOCAL_HEADER)
         if len(header) < _LOCAL_HEADER or not header.startswith(ZIP):
@@ -373,7 +372,6 @@ def recognises(_element: Mapping[str, Any]) -> bool:
 
 
 def begins(head: bytes) -> bool:
-    """Return whether a file that begins with these bytes is a log."""
     return is_log(head) or _DOCUMENT.match(head) is not None
 
 

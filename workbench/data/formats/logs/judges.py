@@ -68,7 +68,6 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
 
 
 def _source(row: Mapping[str, Any]) -> str | None:
-    """Return ``domain/name``, as sources are called."""
     source, domain = maybe_text(row, "data_source"), maybe_text(row, "domain")
     return f"{domain}/{source}" if source and domain and "/" not in source else source
 
@@ -163,7 +162,6 @@ def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _judgments(row: Mapping[str, Any]) -> dict[str, str]:
-    """Map each key with a judgment to its judge."""
     found = {key: _XVERIFY_JUDGED.fullmatch(key) for key in row if key != _PEOPLE}
     return {key: judge[1] for key, judge in found.items() if judge is not None}
 
@@ -229,7 +227,6 @@ def _answers(row: Mapping[str, Any], side: str) -> list[str]:
 
 
 def _question(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the prompt or, without one, the messages of the preferred answer without the last."""
     if row.get("prompt") is not None:
         return asked(row, "prompt")
     value = row.get("chosen")
@@ -277,7 +274,6 @@ def _picks(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> It
 
 
 def _scores(row: Mapping[str, Any], chosen: int, rejected: int) -> list[float | None] | None:
-    """Return a score for each answer; None if the row has none, or not as many."""
     if isinstance(row.get("scores"), list):
         found = row["scores"]
     elif "scores_chosen" in row and "scores_rejected" in row:

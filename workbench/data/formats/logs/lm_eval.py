@@ -336,7 +336,6 @@ def _completions(sample: _LmEvalSample) -> Iterator[Logged]:
 
 
 def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
-    """Yield every response. A filter applies to the first one, unless its value is that of most responses."""
     reference = _reference(sample.row.get("target"))
     filtered = sample.row.get("filtered_resps")
     took = filtered[0] if isinstance(filtered, list) and filtered else None

@@ -82,7 +82,6 @@ def is_request(row: Mapping[str, Any]) -> bool:
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the requests or the questions of a file; none if its first line is neither."""
     with suppress(FormatError), open_stream(file) as (stream, _):
         for row in documents(stream, "jsonl", file, DEFAULT_MAX_LINE):
             try:

@@ -81,7 +81,6 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _last(prompt: str, text: str, start: int) -> int:
-    """Return the position of the last whole-word occurrence of a text from ``start``; ``start`` without one."""
     end = len(prompt)
     while (place := prompt.rfind(text, start, end)) >= 0:
         after = place + len(text)

@@ -84,7 +84,6 @@ class PreparedScene:
 
 @contextmanager
 def staged() -> Iterator[PreparedScene]:
-    """Set up a scene, and remove it after use."""
     with ExitStack() as stack:
         folder = os.fspath(stack.enter_context(temporary_folder("attacks")))
         os.chmod(folder, 0o777)
@@ -117,7 +116,6 @@ def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:
 
 
 def _connected_names(listening: socket.socket) -> Iterator[str]:
-    """Yield the names sent by attacks that connected; `ANY` for those without a name."""
     listening.setblocking(False)
     while True:
         try:

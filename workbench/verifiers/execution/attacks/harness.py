@@ -112,7 +112,6 @@ def _run(pool: SandboxPool, attacks: list[Attack], scene: Scene) -> Iterator[Rep
 
 
 def _peak() -> int:
-    """Return the peak size of this process, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

@@ -75,7 +75,6 @@ def rehearse(times: int) -> None:
 
 
 def _read(size: int) -> bytes:
-    """Read exactly so many bytes of standard input; without them there is nothing to do."""
     parts = []
     while size:
         part = os.read(0, min(size, 1 << 20))
@@ -199,7 +198,6 @@ def _letter(error: BaseException) -> bytes:
 
 
 def _evidence(error: BaseException) -> bytes:
-    """Return the error's type, its message and the solution's line, as JSON that fits into a frame."""
     if isinstance(error, MemoryError):
         grant_last_words()
     return _dumps([type(error).__name__[:100], _text(error), _line(error)]).encode("ascii")

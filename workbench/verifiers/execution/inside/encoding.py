@@ -60,7 +60,6 @@ def is_plain(value: Any) -> bool:
 
 
 def _plain(value: Any, room: list[int], depth: int) -> Any:
-    """Convert a value to JSON data; ``room`` shrinks by the least space it takes."""
     kind = type(value)
     if kind in _LEAVES:
         return value
@@ -129,7 +128,6 @@ def _scalar(value: Any, kind: type, room: list[int], depth: int) -> Any:
 
 
 def _foreign(value: Any, room: list[int], depth: int) -> Any:
-    """Convert numbers of the standard library and numpy that equal a literal's; any other object is only shown."""
     match f"{type(value).__module__}.{type(value).__qualname__}":
         case "decimal.Decimal":
             return {"decimal": str(value)}

@@ -12,7 +12,6 @@ _OPEN_FILES = 64
 
 
 def limit_all(memory_bytes: int, processes: int | None, file_bytes: int = 0) -> None:
-    """Limit this process and its children: memory, file content, no core, few descriptors, few threads."""
     _limit(resource.RLIMIT_AS, memory_bytes, memory_bytes + _LAST_WORDS)
     _limit(resource.RLIMIT_FSIZE, file_bytes, file_bytes)
     _limit(resource.RLIMIT_CORE, 0, 0)
@@ -35,7 +34,6 @@ def grant_last_words() -> None:
 
 
 def _limit(limit: int, soft: int, hard: int) -> None:
-    """Lower a limit, never above the current hard one."""
     _, most = resource.getrlimit(limit)
     if most != resource.RLIM_INFINITY:
         soft, hard = min(soft, most), min(hard, most)

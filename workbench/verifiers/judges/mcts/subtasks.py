@@ -251,7 +251,6 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
 
 
 def _history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
-    """Return the history that calls see: calls shared by history have one; those shared without it have none."""
     usual: HistoryMode = "outcomes" if reuse == "history" else "none"
     wanted: HistoryMode = choice(options, "history", get_args(HistoryMode), usual)
     if (reuse == "history" and wanted == "none") or (reuse == "subtask" and wanted != "none"):

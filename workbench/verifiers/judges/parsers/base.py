@@ -126,7 +126,6 @@ def _without_emphasis(line: str) -> str:
 
 
 def _one_word_fields(text: str) -> tuple[str, ...]:
-    """Return the fields of a JSON object that hold one word, as ``name: value``; its reasoning decides nothing."""
     if not (text.startswith("{") and text.endswith("}")):
         return ()
     try:
@@ -190,7 +189,6 @@ def chosen(pattern: re.Pattern[str], line: str) -> str | None:
 
 
 def begins_statement(line: str, found: re.Match[str]) -> bool:
-    """Return whether a verdict in a line begins a statement, so that it is given and not mentioned."""
     if GOES_ON.match(line, found.end()):
         return False
     before = line[max(0, found.start() - _CLAUSE) : found.start()]

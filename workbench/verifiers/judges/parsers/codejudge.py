@@ -141,7 +141,6 @@ def _lists(text: str) -> Iterator[list[dict[str, object]]]:
 
 
 def _severity(one: dict[str, object]) -> Severity | None:
-    """Return an inconsistency's severity: as stated, else by its kind; None for an unknown word or kind."""
     kind, stated = str(one["inconsistency"]), str(one.get("severity") or "").strip().lower()
     if stated:
         return _WORDS.get(stated)

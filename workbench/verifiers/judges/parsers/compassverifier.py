@@ -66,7 +66,6 @@ def _labelled(label: str | None) -> Reading:
 
 
 def _alternatives(echo: re.Match[str]) -> str:
-    """Return the class of a list of classes only if all mean the same."""
     words = re.findall(_ANY, echo[0])
     labels = {_LABELS[word] for word in words}
     return words[0] if len(labels) == 1 else " "

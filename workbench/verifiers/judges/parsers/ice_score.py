@@ -41,7 +41,6 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line with a score after its label."""
     return _read(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
 
 

@@ -192,7 +192,6 @@ class TestCases:
         return {**msgspec.to_builtins(self._options), **self._writer.config()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """Return the judge's server and, if it is another one, the test writer's."""
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:

@@ -120,7 +120,6 @@ def _last_word(raw: str, delimiter: str | None, pattern: re.Pattern[str], alone:
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON lists and objects in a text, outermost ones only."""
     decoder = json.JSONDecoder(strict=False)
     place = 0
     for _ in range(_ATTEMPTS):
@@ -145,7 +144,6 @@ def _tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
 
 
 def _text(value: Any) -> str:
-    """Return a value as a prompt can hold it: JSON unless it is text, without unpaired surrogates."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -209,7 +207,6 @@ async def write_tests(
 
 
 def writing_calls(options: TestCaseOptions, levels: int = len(LEVELS)) -> float:
-    """Return the calls for a problem's tests, if each level has its five."""
     return levels * (2 + TESTS_PER_LEVEL * options.beta)
 
 
@@ -284,7 +281,6 @@ class TestServer:
         self._extras = self._extras_for_tests(options)
 
     def _extras_for_tests(self, options: Mapping[str, str]) -> RequestExtras | None:
-        """Return the additions to its requests in place of the judge's; None for the judge's."""
         named = [name for name in _ITS_OWN if name in options]
         if self._server is not None or not named:
             return None
@@ -310,7 +306,6 @@ class TestServer:
         return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """Return the judge's server and, if it is another one, the tests'."""
         if self.role == "judge":
             return {"judge": judge}
         if self._server is not None:

@@ -27,7 +27,11 @@ class Planted(NamedTuple):
 
 CHANGES = (
     Planted(
-        "a command's line of help", "help", "workbench/app/verbs.py", "Count items, questions", "Sum items, questions"
+        "a command's line of help",
+        "commands-care",
+        "workbench/app/verbs.py",
+        "Count items, questions",
+        "Sum items, questions",
     ),
     Planted("a command's name", "help", "workbench/app/verbs.py", '"status": ("data"', '"state": ("data"'),
     Planted(
@@ -38,7 +42,7 @@ CHANGES = (
         '{"list": 0, "diff": 2, "show": 1}',
     ),
     Planted("an exit code", "mistakes", "workbench/core/errors.py", "exit_code = 2", "exit_code = 3"),
-    Planted("a suggestion", "mistakes", "workbench/core/errors.py", "Did you mean", "Do you mean"),
+    Planted("a suggestion", "mistakes", "workbench/core/errors.py", '(f"Did you mean', '(f"Do you mean'),
     Planted(
         "a key", "actions", "workbench/app/tui/screens/sets.py", '"sets.diff", "vertical_line"', '"sets.diff", "D"'
     ),
@@ -112,9 +116,9 @@ CHANGES = (
     Planted(
         "a status",
         "reward-server",
-        "workbench/app/web/reward/server.py",
-        "            status = 200",
-        "            status = 201",
+        "workbench/app/web/reward/gate.py",
+        "return RequestRefused(400, f",
+        "return RequestRefused(422, f",
     ),
     Planted(
         "what a judge is asked",

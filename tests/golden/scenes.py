@@ -25,6 +25,7 @@ from tests.tui.test_search_tree import search_with
 from tests.unit.measuring.test_watching import watch
 from tests.watched_training import free_rewards
 from workbench.config.file import FOLDER_VARIABLE
+from workbench.core.database import migrations
 from workbench.core.project import open_project
 from workbench.verifiers.execution.levels import SAFE_LEVELS, LevelStatus
 
@@ -40,6 +41,7 @@ def surroundings(folder: Path) -> Iterator[None]:
         patch.setenv("COLUMNS", "80")
         patch.setenv("LOGNAME", "coordinator")
         patch.setenv(FOLDER_VARIABLE, str(folder / "configuration"))
+        patch.setattr(migrations, "_draw", _draw)
         # What holds on this machine is for other tests to find out: it takes ten seconds of a processor.
         patch.setattr(commands, "surveyed", lambda: [LevelStatus(level=level) for level in SAFE_LEVELS])
         patch.setattr(commands, "surveyed_scratch", lambda: LevelStatus(level="L3"))
@@ -69,7 +71,6 @@ class Scenes:
             done("verify", path, verifier)
         done("annotators", path, "add", "dana", "eli")
         done("assign", path, "--annotators", "dana,eli", "--limit", "3")
-        _fix_secrets(path)
         return path
 
     @cached_property
@@ -105,9 +106,6 @@ class Scenes:
         folder = self.folder / "given"
         folder.mkdir()
         given = self._stack.enter_context(prepared(folder, asking=True))
-        for path in folder.glob("*.db"):
-            if path.name != "hurt.db":
-                _fix_secrets(path)
         shutil.copy(SAMPLE / "judge_replies.jsonl", folder / "recorded.jsonl")
         return given
 
@@ -162,10 +160,13 @@ class Scenes:
         return target
 
 
-def _fix_secrets(path: Path) -> None:
-    """Have what is drawn by chance (the order of two labels, the fences around texts) come out the same every time."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE secrets SET secret = zeroblob(32)")
+def _draw(connection: sqlite3.Connection) -> None:
+    """Fix a project's secret: who gets which slots and the order of two labels follow from it."""
+    _drawn(connection)
+    connection.execute("UPDATE secrets SET secret = zeroblob(32)")
+
+
+_drawn = migrations._draw
 
 
 def done(*words: object) -> None:

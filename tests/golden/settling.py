@@ -38,7 +38,7 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(r"\b\d+(?:\.\d+)? (ms|MB|kB)\b"), r"<measured> \1"),
     (re.compile(r" · fast: [\d.]+ s"), ""),
     # What is counted in the background while somebody writes.
-    (re.compile(r"^ \d+ calls? an item · .*", re.MULTILINE), ""),
+    (re.compile(r"^ \d+ calls? (?:an|per) item · .*", re.MULTILINE), ""),
     # Whether libraries are there that are not required, and which of those that are.
     (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
     (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),

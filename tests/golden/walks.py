@@ -27,7 +27,8 @@ class Walk(Struct, frozen=True):
     Attributes:
         database: One of those that scenes give.
         keys: The screen that is opened first (a verb's form behind >), then the keys to press, with a | at each stop;
-            text to type comes after a quotation mark.
+            text to type comes after a quotation mark. At a ? only that the screen opens is shown: what it scrolls to,
+            or counts in the background, depends on how busy the machine is.
         person: Who does it; the coordinator where it is None.
     """
 
@@ -35,6 +36,8 @@ class Walk(Struct, frozen=True):
     keys: str
     person: str | None = None
 
+
+_STOPS = ("|", "?")
 
 WALKS: dict[str, tuple[Walk, ...]] = {
     "labelling": (
@@ -53,7 +56,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
     "items": (
         Walk("p", "browse f | escape s | number_sign | escape enter | d"),
         Walk("p", "browse enter x | escape a | escape m"),
-        Walk("p", "disagreements enter | m | escape l | escape escape o"),
+        Walk("p", "disagreements enter ? m ? escape l ? escape escape o"),
         Walk("p", "disagreements w | 2 | v"),
         Walk("p", "triage | 1 | d | n | e"),
         Walk("p", "home colon | escape ctrl+p | escape a"),
@@ -63,7 +66,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
     "figures": (
         Walk("p", "accuracy enter | W | enter"),
         Walk("p", "accuracy a | escape b | d | o | p | g | f | escape e"),
-        Walk("p", "accuracy down down down ctrl+t | down down down enter enter"),
+        Walk("p", "accuracy down down down ctrl+t | down down down enter enter ?"),
         Walk("p", "compare enter | escape comma | escape w | b | S | vertical_line | o"),
         Walk("p", "combine v | escape w | w"),
         Walk("p", "validity | h"),
@@ -75,7 +78,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
         Walk("p", "add_judge f7"),
         Walk("p", "add_judge 'my-judge enter tab tab 'http://h:9/v1 enter 'qwen f3 | escape escape"),
         Walk("written", "runs | T"),
-        Walk("p", ">status | f4"),
+        Walk("p", ">plan | f4"),
         Walk("p", ">assign f9"),
     ),
     "sets": (
@@ -110,7 +113,7 @@ async def _all(pieces: AsyncIterator[tuple[str, str]]) -> list[tuple[str, str]]:
 
 async def _stops(walk: Walk, database: Path) -> AsyncIterator[tuple[str, str]]:
     first, *words = walk.keys.split()
-    if words[-1:] != ["|"]:
+    if words[-1] not in _STOPS:
         words.append("|")
     where = f"{walk.database} {walk.person or 'coordinator'}"
     with chdir(database.parent), closing(open_project(database)) as project:
@@ -121,9 +124,10 @@ async def _stops(walk: Walk, database: Path) -> AsyncIterator[tuple[str, str]]:
                 app.open_screen(first)
             await settle(pilot)
             for place, word in enumerate(words):
-                if word == "|":
-                    keys = " ".join([first, *(one for one in words[:place] if one != "|")])
-                    yield f"{type(app.screen).__name__} ({where}): {keys}", settled(await still(pilot), database.parent)
+                if word in _STOPS:
+                    keys = " ".join([first, *(one for one in words[:place] if one not in _STOPS)])
+                    text = settled(await still(pilot), database.parent) if word == "|" else "It opens.\n"
+                    yield f"{type(app.screen).__name__} ({where}): {keys}", text
                 else:
                     await press(pilot, *(word[1:] if word.startswith("'") else [word]))
 

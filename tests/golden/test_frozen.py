@@ -15,6 +15,10 @@ from tests.golden.scenes import Scenes, surroundings
 from tests.golden.shown import GROUPS, REAL, SLOW
 
 
+TRIES = 3
+"""A screen that was read before it had settled, beside busy neighbours, is read again. A real change stays."""
+
+
 @pytest.fixture(scope="session")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
     with closing(Scenes(tmp_path_factory.mktemp("golden"))) as found:
@@ -33,7 +37,10 @@ def _same_everywhere(tmp_path: Path) -> Iterator[None]:
 def test_what_users_see_is_as_it_was(group: str, scenes: Scenes) -> None:
     if group in REAL and not REAL[group].exists():
         pytest.skip(f"the real data {REAL[group].name} is not here")
-    said = frozen.report(group, dict(GROUPS[group](scenes)), as_digests=group in REAL)
+    for _ in range(TRIES if group.startswith(("screens", "walks")) else 1):
+        said = frozen.report(group, dict(GROUPS[group](scenes)), as_digests=group in REAL)
+        if not said:
+            break
     assert not said, said
 
 

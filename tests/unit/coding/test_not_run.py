@@ -84,7 +84,7 @@ def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tm
     (suite,) = suite_figures(project)
     assert (suite.problems[0].solutions, suite.pass_at_1, suite.lost) == pytest.approx((3, 1 / 3, 1))
     assert [(test.ran, test.passed) for test in suite.tests] == [(3, 2), (2, 1)]
-    assert testing.testing_sentence(suite).endswith("The sandbox died over 1 solution: not counted.")
+    assert testing.testing_sentence(suite).endswith("The sandbox died on 1 solution: not counted.")
     (counts,) = tests.outcome_counts(project.database.reader(), Selection())
     assert (counts.solutions, counts.tests) == (3, 5)
 
@@ -92,7 +92,7 @@ def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tm
 def test_files_leave_it_out_and_say_how_it_is_run_again(project: Project, tmp_path: Path) -> None:
     lines = results(project)
     assert [line.completion_id for line in lines] == ["add/0", "add/1", "add/2"]
-    words = "1 solution that run 1 has not run; the sandbox died over 1 (resume 1 --retry-errors)"
+    words = "1 solution that run 1 has not run; the sandbox died over 1 (see --retry-errors)"
     assert [one.words for one in lines.left_out.not_run] == [words]
     report = export(project, ExportOptions(file=tmp_path / "tests.csv", table="tests"))
     assert (report.written, [one.killed for one in report.not_run]) == (6, [1])

@@ -245,7 +245,7 @@ def test_what_the_tests_call_is_the_function(tests: list[str], called: str) -> N
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"no place for it", "{question} stands nowhere in it"),
+        (b"no place for it", "{question} is missing from it"),
         (b"ok {question}\n\xff", ":2:"),
         (b"{question}" + b"x" * 300_000, "256 KiB"),
     ],

@@ -54,7 +54,7 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
         ("[annotation]\ncheck_rate = nan", "annotation.check_rate"),
         ("[annotation]\nrepeat_share = 1.5", "annotation.repeat_share"),
         ("[annotation]\ncheck_minimum = -5", "annotation.check_minimum"),
-        ("[annotation]\nbreak_after_minutes = 50", "annotation.break_after_minutes is no setting"),
+        ("[annotation]\nbreak_after_minutes = 50", "annotation.break_after_minutes is not a setting"),
         ("[annotation]\nchekc_rate = 0.1", "annotation.chekc_rate"),
         (b"theme = '\xff'", "UTF-8"),
     ],

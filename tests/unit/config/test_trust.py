@@ -114,7 +114,7 @@ def test_a_folder_that_can_not_be_made_is_said(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "file").touch()
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "file"))
     refused(tmp_path / "p.db", server())
-    with pytest.raises(UsageError, match=f"can't be made.*{FOLDER_VARIABLE}"):
+    with pytest.raises(UsageError, match=f"can't be created.*{FOLDER_VARIABLE}"):
         accept(tmp_path / "p.db", server())
 
 

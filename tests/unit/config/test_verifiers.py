@@ -94,7 +94,7 @@ def test_a_wrong_entry_is_named_by_its_field(tmp_path: Path, entry: str, part: s
 def test_odd_names_are_refused(tmp_path: Path, name: str) -> None:
     found = verifiers(written(tmp_path, f'[verifiers."{name}"]\nkind = "exact"\n{GOOD}'))
     (error,) = [one for one in found.values() if isinstance(one, UsageError)]
-    assert "no name for a verifier" in error.message
+    assert "not a valid verifier name" in error.message
     assert "\x1b" not in error.message
 
 

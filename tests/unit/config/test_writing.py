@@ -79,7 +79,7 @@ def test_what_can_not_be_added_to_is_left_alone(tmp_path: Path, text: str) -> No
 
 
 def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no name"):
+    with pytest.raises(UsageError, match="not a valid verifier name"):
         saved(tmp_path / "workbench.toml", "a b")
 
 

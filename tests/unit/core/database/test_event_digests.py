@@ -127,7 +127,7 @@ def test_what_is_not_as_given_is_in_no_archive(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     project.close()
     change(project.path, "verdict = 'incorrect'")
-    with pytest.raises(StoreError, match=r"row 1: digest: it is not what was given") as refused:
+    with pytest.raises(StoreError, match=r"row 1 can.t be archived: digest: it is not what was given") as refused:
         write_archive(project, tmp_path / "a.zip")
     assert "workbench doctor" in refused.value.hint
     assert not (tmp_path / "a.zip").exists()

@@ -14,7 +14,6 @@ from tests.golden.projections import Data, Help, project
 from tests.golden.scenes import Scenes, surroundings
 from tests.golden.shown import GROUPS, REAL, SLOW
 
-
 TRIES = 3
 """A screen that was read before it had settled, beside busy neighbours, is read again. A real change stays."""
 

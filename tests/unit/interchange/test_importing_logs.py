@@ -95,7 +95,7 @@ def test_rows_of_the_same_texts_with_other_gold_are_told_apart_as_the_advice_say
     file.write_text("row,question,answer,completion,gold\na,1+1?,2,It is 2,1\nb,1+1?,2,It is 2,0\n")
     code, _, err = call("import", tmp_path / "one.db", file)
     assert code == 3
-    assert "--map completion_id=COLUMN" in err
+    assert "map completion_id=COLUMN" in err
     code, out, _ = call("import", tmp_path / "two.db", file, "--map", "completion_id=row")
     assert (code, "2 imported" in out) == (0, True)
 

@@ -381,7 +381,7 @@ def test_verifiers_that_ask_model_servers_are_refused(tmp_path: Path) -> None:
 def test_two_processes_do_not_work_on_one_file(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", rows(3))
     other = partitions.Partitions(tmp_path / "out.jsonl", {}, anew=False)
-    with pytest.raises(UsageError, match="Another process is at work"):
+    with pytest.raises(UsageError, match="Another process works on"):
         judge(source, tmp_path / "out.jsonl")
     other.close()
 
@@ -397,7 +397,7 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
         some[place]["completion"] = "later hang"
     size = len(json.dumps(some[5]))
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
-    monkeypatch.setattr(judging_files, "_AHEAD", 20 * size)
+    monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
     add, put = judging_files._OpenPartition.add, judging_files._OpenPartition.put
     held, most = 0, list[int]()
 

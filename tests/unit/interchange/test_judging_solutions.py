@@ -273,7 +273,7 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
     some[3]["completion"] = "def double(x):\n    while True: pass\n"
     size = len(json.dumps(some[5]))
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
-    monkeypatch.setattr(judging_files, "_AHEAD", 20 * size)
+    monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
     add, put = judging_files._OpenPartition.add, judging_files._OpenPartition.put
     held, most = 0, list[int]()
 

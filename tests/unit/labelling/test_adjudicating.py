@@ -69,7 +69,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationS
     amira = AdjudicationSession(project, "amira")
     assert amira.next() is None
     assert amira.left() == 0
-    with pytest.raises(AnnotationError, match="settle"):
+    with pytest.raises(AnnotationError, match="resolved"):
         amira.decide(following(chen), Ruling(verdict="correct"))
 
 
@@ -148,7 +148,7 @@ def test_an_opened_conflict_that_another_person_settles_is_theirs(project: Proje
     again = chen.open(first.task, first.subject)
     dora = AdjudicationSession(project, "dora")
     dora.decide(dora.open(first.task, first.subject), Ruling(verdict="incorrect"))
-    with pytest.raises(AnnotationError, match="settled"):
+    with pytest.raises(AnnotationError, match="resolved"):
         chen.decide(again, Ruling(verdict="correct"))
 
 
@@ -251,7 +251,7 @@ def test_the_second_of_two_people_is_told_that_it_is_settled(project: Project, c
     same = following(dora)
     assert (following(chen).task, following(chen).subject) == (same.task, same.subject)
     chen.decide(following(chen), Ruling(verdict="correct"))
-    with pytest.raises(AnnotationError, match="settled"):
+    with pytest.raises(AnnotationError, match="resolved"):
         dora.decide(same, Ruling(verdict="incorrect"))
     assert rows(project, "SELECT verdict FROM label_events WHERE kind = 'adjudication'") == [("correct",)]
 

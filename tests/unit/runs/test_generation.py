@@ -284,6 +284,6 @@ def test_another_process_that_takes_over_ends_the_calls(project: Project) -> Non
 
     with scripted(answer) as server, generating(project, "gen", models(project, server), {}) as writer:
         for text in ("a", "b"):
-            with pytest.raises(RunError, match=r"taken over|have ended"):
+            with pytest.raises(RunError, match=r"become the database's runner|have ended"):
                 writer.ask([asked(text)])
         assert len(server.received) == 1

@@ -191,7 +191,7 @@ def test_a_table_s_name_is_read_for_formats_that_the_table_has(call: Call, datab
     for table in ("labels", "verdicts"):
         with pytest.raises(UsageError) as caught:
             format_of(Path("x.json"), table)
-        assert caught.value.hint == "Use --format: jsonl, csv, parquet."
+        assert caught.value.hint == "Name one with --format: jsonl, csv, parquet."
     assert call("verify", database, "rules")[0] == 0
     assert call("export", database, str(tmp_path / "v.csv"), "--table", "verdicts")[0] == 0
     assert call("export", database, str(tmp_path / "v.jsonl"), "--table", "verdicts")[0] == 0
@@ -272,7 +272,7 @@ def test_a_deleted_run_has_gone_with_all_that_hung_on_it(call: Call, database: s
     assert "--yes" in error
     code, out, error = call("runs", database, "delete", "2", "--yes")
     assert code == 0
-    assert "Figures of exact now come from run 1" in error
+    assert "Metrics of exact now come from run 1" in error
     assert "has no complete run any more" in call("runs", database, "delete", "3", "--yes")[2]
     with sqlite3.connect(database) as connection:
         assert connection.execute("SELECT DISTINCT run_id FROM verdicts").fetchall() == [(1,)]

@@ -48,7 +48,7 @@ def stderr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S
     """A stream for what is shown, at once."""
     stream = Stream(request.param)
     monkeypatch.setattr(common, "AFTER_S", 0.0)
-    monkeypatch.setattr(common, "_ANEW_S", 0.01)
+    monkeypatch.setattr(common, "_REDRAW_S", 0.01)
     return stream
 
 

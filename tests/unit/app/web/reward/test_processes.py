@@ -173,7 +173,7 @@ def test_by_default_a_server_uses_the_cores(tmp_path: Path, monkeypatch: pytest.
         begun.append(1)
 
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    monkeypatch.setattr(server_module, "_serve_beside", lambda *given: begun.append(given[-1]))
+    monkeypatch.setattr(server_module, "_serve_in_processes", lambda *given: begun.append(given[-1]))
     monkeypatch.setattr(asyncio, "run", alone)
     rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
     for name in ("rules", "execution"):

@@ -69,7 +69,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "cost": ("combined", "Compare accuracy with tokens, seconds and dollars."),
-        "stack": ("stacks", "Find the best stack of verifiers, or show one's accuracy and cost."),
+        "stack": ("stacks", "Find the best stack; show accuracy and cost of one."),
         "best-of": ("combined", "Let verifiers pick one of n completions."),
         "validity": ("combined", "Check what verdicts follow besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),

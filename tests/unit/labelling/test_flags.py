@@ -99,7 +99,7 @@ def test_what_can_t_be_answered_is_refused_in_words(project: Project) -> None:
         coordinating.answer(project, 1, "Yes.")
     with pytest.raises(UsageError, match="empty"):
         coordinating.answer(project, 1, " \n")
-    with pytest.raises(UsageError, match="No one has flagged 'c0'"):
+    with pytest.raises(UsageError, match="Nobody has flagged 'c0'"):
         coordinating.flagged_item(project, "c0")
     add_items(project.database, [{**numbered(1)[0], "dataset": "other"}])
     amira = AnnotationSession(project, "amira")

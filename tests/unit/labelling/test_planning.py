@@ -180,10 +180,10 @@ def test_excluded_items_are_not_available(project: Project) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"within": 0.0}, "at least 0.0001 and less than 0.5"),
-        ({"within": 0.5}, "at least 0.0001 and less than 0.5"),
-        ({"within": float("nan")}, "at least 0.0001 and less than 0.5"),
-        ({"within": 1e-9}, "at least 0.0001 and less than 0.5"),
+        ({"within": 0.0}, "from 0.0001 to less than 0.5"),
+        ({"within": 0.5}, "from 0.0001 to less than 0.5"),
+        ({"within": float("nan")}, "from 0.0001 to less than 0.5"),
+        ({"within": 1e-9}, "from 0.0001 to less than 0.5"),
         ({"per_item": 0}, "at least 1"),
         ({"per_item": 10**20}, "at most 1,000"),
         ({"verifier": "nobody"}, "No complete run of 'nobody'"),

@@ -55,7 +55,7 @@ def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Pa
     assert [file["people"] for file in found["files"]] == [{"ann": 2}, {"bob": 2}]
     again = run("merge", database, bundles[0])
     first, second = again.stdout.splitlines()
-    assert first == f"{bundles[0]}: 0 new events, 2 here already, 0 refused"
+    assert first == f"{bundles[0]}: 0 new events, 2 here already, 0 rejected"
     assert second.startswith("  bundle of ann, made 20")
     assert second.endswith(", 3 items")
 

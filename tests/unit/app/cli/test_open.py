@@ -154,7 +154,10 @@ def test_no_garbage_is_looked_for_while_the_app_is_imported(database: Path) -> N
         "from workbench.app.cli import opening, root\n"
         "looked = []\n"
         "gc.callbacks.append(lambda phase, told: looked.append(phase) if 'textual' in sys.modules else None)\n"
-        "opening._app = lambda *arguments: print(len(looked), 'textual' in sys.modules)\n"
+        "def app(*arguments):\n"
+        "    import workbench.app.tui.app\n"
+        "    print(len(looked), 'textual' in sys.modules)\n"
+        "opening._app = app\n"
         "root(['open', sys.argv[1]])\n"
     )
     words = [sys.executable, "-c", script, str(database)]

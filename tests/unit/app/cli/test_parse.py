@@ -78,7 +78,7 @@ def test_refused_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
         f"{file}:{3 + 2 * number}:{field}" for number, field in enumerate(fields)
     ]
     assert all(line.endswith(".") for line in told if "character" not in line)
-    assert "--max-line" in told[7]
+    assert "max-line" in told[7]
     assert parse("codejudge", "-", given=b"{}\n")[2].startswith("standard input:1:raw: raw is missing.")
 
 

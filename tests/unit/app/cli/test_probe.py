@@ -61,7 +61,7 @@ def test_ctrl_c_says_what_is_waited_for_and_what_is_kept(project: Project, monke
     monkeypatch.setattr("workbench.runs.probes.run", interrupted)
     ran = CliRunner().invoke(root, ["probe", os.fspath(project.path), "naive"])
     assert ran.exit_code == 130
-    assert ran.stderr.count("Stopping when 2 calls in flight have ended; Ctrl-C ends it at once.") == 1
+    assert ran.stderr.count("Stopping once 2 calls in flight have ended; Ctrl-C ends it at once.") == 1
     assert ran.stderr.splitlines()[-1] == "Stopped."
 
 

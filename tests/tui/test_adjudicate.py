@@ -287,7 +287,7 @@ async def test_a_decision_in_force_is_replaced_after_a_question_alone(
             key = {"A": "comma", "B": "full_stop"}[letter]
         await press(pilot, key)
         assert isinstance(app.screen, ConfirmScreen)
-        assert "correct is in force; incorrect takes its place" in seen(app).replace("\n", " ")
+        assert "correct is in force; incorrect replaces it" in seen(app).replace("\n", " ")
         await press(pilot, "enter")
         assert decisions(project) == before
         await press(pilot, key, "y")

@@ -109,9 +109,9 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
 @pytest.mark.parametrize(
     ("highest", "ends", "said"),
     [
-        (0.88, (0.63, 0.88), "would get at most 88 % (63 at worst): people err"),
-        (0.88, (0.63, 0.91), "would get 88 % (63 to 91): people err"),
-        (0.88, (0.88, 0.88), "would get 88 %: people err"),
+        (0.88, (0.63, 0.88), "would get at most 88 % (63 at worst): annotators err"),
+        (0.88, (0.63, 0.91), "would get 88 % (63 to 91): annotators err"),
+        (0.88, (0.88, 0.88), "would get 88 %: annotators err"),
     ],
 )
 def test_a_ceiling_that_is_the_upper_end_is_said_to_be_at_most(
@@ -306,7 +306,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         screen = await drawn(app, pilot)
         assert "0 items" in text_of(app, "#agreement-figures")
         said = " ".join(text_of(app, "#agreement-conclusion").split())
-        assert said.startswith("There are no labels yet. Assign, among the commands (^p)")
+        assert said.startswith("There are no labels yet. Assign, among the commands")
         assert screen.query_one("#agreement-conclusion").region.height <= 5
         tables = [*screen.query(DataTable), *screen.query(VirtualTable)]
         assert not any(table.display for table in tables)

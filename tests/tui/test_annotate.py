@@ -364,7 +364,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
 
 async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
     async with desk(project, None) as it:
-        await it.press("2", "enter")
+        await it.press("2")
         assert it.title().startswith("as ben, unblinded")
         await it.press("1", "escape")
         it.app.open_screen("annotate")

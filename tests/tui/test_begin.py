@@ -61,7 +61,7 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, "enter")
         begin = screen_of(app, BeginScreen)
-        assert "waits for a file" in lines(app)[3]
+        assert "still needs a file" in lines(app)[3]
         await press(pilot, "enter")
         screen = screen_of(app, ImportScreen)
         await choose(screen, file=str(file))
@@ -149,7 +149,7 @@ async def test_each_step_says_what_it_waits_for_and_can_be_skipped(tmp_path: Pat
         await press(pilot, "2", "3", "4", "t")
         screen_of(app, BeginScreen)
         assert sum("There are no items yet" in said for said in notices(app)) == 3
-        assert any("waits for a file" in said for said in notices(app))
+        assert any("still needs a file" in said for said in notices(app))
 
 
 async def test_just_me_gets_every_item_once(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ async def test_just_me_gets_every_item_once(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         app.open_screen("begin")
         await settle(pilot)
-        assert "waits for gold" in lines(app)[3]
+        assert "still needs gold" in lines(app)[3]
         await press(pilot, "3", "1")
         assert isinstance(app.screen, NoteInput)
         await press(pilot, *["backspace"] * 30, *"zoe", "enter")

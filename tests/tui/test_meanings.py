@@ -219,11 +219,11 @@ async def test_moved_keys_work(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "BrowseScreen"
         await press(pilot, "g", "2", "enter", "enter")
         assert screen_of(app, ItemScreen).completion == 2
-        await press(pilot, "n")
+        await press(pilot, "f6")
         assert screen_of(app, ItemScreen).completion == 3
         await press(pilot, "escape", "escape", "y")
         assert type(app.screen).__name__ == "AccuracyScreen"
-        await pilot.press("q")
+        await pilot.press("ctrl+x")
         await until(pilot, lambda: not app.is_running)
 
 

@@ -46,7 +46,7 @@ async def test_a_note_takes_what_there_is_room_for(
         line.cursor_position = len(before)
         it.app.post_message(Paste(pasted))
         await settle(it.pilot)
-        assert any("left out" in str(notice.message) for notice in it.app._notifications) is cut
+        assert any("was dropped" in str(notice.message) for notice in it.app._notifications) is cut
         await it.press("enter", "1")
         ((note,),) = rows(project, "SELECT note FROM label_events")
         assert note == after if after is not None else "[b]" in note
@@ -59,7 +59,7 @@ async def test_every_line_is_cut_with_a_word(project: Project, key: str) -> None
         it.app.post_message(Paste(LONG))
         await settle(it.pilot)
         assert 1_000 < len(it.app.focused.value) <= 2_000  # type: ignore[union-attr]
-        assert any("left out" in str(notice.message) for notice in it.app._notifications)
+        assert any("was dropped" in str(notice.message) for notice in it.app._notifications)
 
 
 async def test_a_text_pasted_into_no_line_labels_nothing_and_is_said(project: Project) -> None:

@@ -69,7 +69,7 @@ async def test_who_labels_beside_gold_is_told_what_becomes_of_it(project: Projec
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
         above = str(app.screen.query_one(OptionList).options[0].prompt)
-        assert "is marked unblinded, and agreement leaves it out" in above
+        assert "are marked unblinded, and agreement leaves it out" in above
         await press(pilot, "1", "1", "escape", *":l", "enter")
         assert "unblinded" not in str(app.screen.query_one(OptionList).options[0].prompt)
 

@@ -104,7 +104,7 @@ def test_a_changed_note_is_told_and_that_a_score_is_not_is_said(rich: Path, tmp_
     assert all(word in said for word in ("label events", "scores", "none", "digests", "structure"))
     found = rescue(tmp_path / "p.db", tmp_path / "rescued.db")
     assert (len(found.changed_labels), found.is_whole) == (1, False)
-    assert any("not what was given" in note for note in found.notes)
+    assert any("differ from what was given" in note for note in found.notes)
     assert "label_events" not in found.without_digest
     assert "verdicts" in found.without_digest
     # What was told once stands there as it can be read.

@@ -137,7 +137,7 @@ MEANINGS: Final = (
     Meaning(
         "space",
         "pick",
-        "Select, pin, fold or pause what is under the cursor, or undo that.",
+        "Select, pin, fold or hold the cursor's row, or undo that.",
         "pin select take pause like code-problem.fold",
     ),
     Meaning("asterisk", "all", "Select all, or none.", "conflict-class.all"),

@@ -102,7 +102,7 @@ def test_what_is_no_stream_is_refused_in_words(
     monkeypatch.chdir(tmp_path)
     found = run(command, *given(NO_STREAM[command], database, "-"))
     assert (found.returncode, found.stdout) == (2, "")
-    assert "no stream" in found.stderr
+    assert "not a stream" in found.stderr
     assert list(tmp_path.iterdir()) == []
 
 

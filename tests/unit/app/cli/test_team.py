@@ -34,7 +34,7 @@ def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> No
     done = run("assign", database, "--annotators", "a,b", "--cap", "a=2,b=4", "--json")
     found = json.loads(done.stdout)
     assert (found["assigned"], found["type_slots"], found["joined"], found["beyond_caps"]) == (12, 6, 0, 6)
-    assert "6 slots are meant for nobody" in done.stderr
+    assert "6 slots are assigned to nobody" in done.stderr
     run("annotators", database, "add", "chen")
     done = run("assign", database, "--annotators", "chen", "--cap", "3")
     assert "1 added to batches" in done.stdout

@@ -105,7 +105,7 @@ def test_its_name_is_free_once_it_has_another_one(
     assert call("datasets", "p.db", "exclude", "tests", "--reason", "wrong tests")[0] == 0
     code, _, said = call("import", "p.db", "mended.jsonl", "--dataset", "tests")
     assert (code, "taken out: wrong tests" in said) == (2, True)
-    assert call("datasets", "p.db", "rename", "tests", "tests-old")[1] == "tests is called tests-old from now on\n"
+    assert call("datasets", "p.db", "rename", "tests", "tests-old")[1] == "tests is now called tests-old\n"
     assert call("import", "p.db", "mended.jsonl", "--dataset", "tests")[0] == 0
     assert call("datasets", "p.db")[1].splitlines() == [
         "tests-old    0 items    1 question    out: wrong tests",
@@ -157,5 +157,5 @@ def test_names_that_are_none(project: Project, name: str, to: str, said: str) ->
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
 def test_one_is_taken_out_for_a_reason(project: Project, reason: str) -> None:
-    with pytest.raises(UsageError, match="for a reason"):
+    with pytest.raises(UsageError, match="takes a reason"):
         take_out(project, "wrong", reason=reason, by="ines")

@@ -279,8 +279,8 @@ async def test_there_is_one_runner(project: Project, judge: Serving, monkeypatch
                 runs.drop_lease(connection)
             answer = await post(server, "a")
             assert answer.status == 503
-            assert "taken over" in answer.document["error"]
-            assert "taken over" in (await health(server))["trouble"]
+            assert "has become the database's runner" in answer.document["error"]
+            assert "has become the database's runner" in (await health(server))["trouble"]
 
 
 async def test_a_name_stands_for_one_configuration(judge: Serving) -> None:

@@ -329,7 +329,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
         assert grid(app)[3].split()[4:] == ["✓", "p" * 30]
         await go(pilot, "at", "right_square_bracket", "right_square_bracket")
         assert problem(app).question == 2
-        assert notices(app) == ["No other run has outcomes of this suite.", "There is no problem further on."]
+        assert notices(app) == ["No other run has outcomes of this suite.", "This is the last problem."]
         assert "suite base · 1 test" in text_of(app, "#code-problem-caption")
 
 

@@ -88,6 +88,6 @@ async def test_side_by_side_where_there_is_room(project: Project) -> None:
             [["2", "-", "return", "x"], ["3", "+", "return", "y"]],
             [["3"], ["4"]],
         ]
-        assert text_of(app, "#code-diff-telling") == "No test of suite base tells them apart"
+        assert text_of(app, "#code-diff-telling") == "No test of suite base distinguishes them"
         await press(pilot, "o", "n")
         assert [line[:3] for line in lines(app)] == ["1  ", "2 -", "2 +", "3 +", "4"]

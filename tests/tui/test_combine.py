@@ -230,8 +230,8 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
         await typed(pilot, str(path))
         assert screen.found is not None
         assert screen.found.report == downstream(project, path)
-        assert "1 line refused" in text_of(app, "#combine-head")
-        assert "Refused: line 4" in words(app)
+        assert "1 line rejected" in text_of(app, "#combine-head")
+        assert "line 4" in words(app)
         await press(pilot, "w")
         assert "a bootstrap needs 10 verifiers" in words(app)
 

@@ -82,7 +82,7 @@ async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Proj
         ] * 6
         assert "c0" not in first, "an id tells nothing"
         rows = {item: " ".join(line.split()) for item, line in zip(order(screen), lines(screen)[1:], strict=False)}
-        assert "7 7 written alike ✓│✗✗✓ A1" in rows[1]
+        assert "7 7 written the same ✓│✗✗✓ A1" in rows[1]
         assert "7 8 digits ✗│✓✓✗ A1" in rows[2]
         detail = text_of(screen.app, "#queue-detail Static")
         assert all(f"{number} {name} " in detail for number, name in enumerate(("alpha", "beta", "gamma"), 1))
@@ -212,7 +212,7 @@ async def test_only_the_rows_where_one_verifier_stands_against_are_listed(projec
         assert sorted(order(screen)) == [1, 2, 3, 4]
         await press(pilot, "V", "1")
         assert sorted(order(screen)) == [1, 2]
-        assert "2 where alpha stands against" in remark(screen)
+        assert "2 where alpha disagrees" in remark(screen)
         await press(pilot, "V", "3")
         assert order(screen) == [4], "an abstention is not what gold says"
         await press(pilot, "w", "2")

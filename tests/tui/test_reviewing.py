@@ -174,7 +174,7 @@ async def test_undecided_verdicts_come_after_wrong_ones(project: Project) -> Non
         await press(pilot, "m")
         said = [str(option.prompt).split()[1:] for option in screen.app.screen.query_one(OptionList).options]
         assert said[:3] == [["✗", "incorrect", "beta"], ["✗", "incorrect", "gamma"], ["?", "abstain", "alpha"]]
-        assert said[3][:5] == ["all", "2", "that", "say", "incorrect,"]
+        assert said[3][:5] == ["all", "2", "with", "verdict", "incorrect,"]
         await press(pilot, "3", "1")
         assert stored(project) == [("error", 3, "alpha", "extraction", None, "verifier-gold")]
 

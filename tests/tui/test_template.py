@@ -161,7 +161,7 @@ async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(p
                 assert screen_of(app, TemplateScreen).editor.text == text
                 assert not (project.path.parent / "mine.toml").exists()
             await written(pilot, screen, good.replace("{reference}", ""))
-            assert text_of(app, "#template-shape").endswith("shows no reference")
+            assert text_of(app, "#template-shape").endswith("without reference")
             await kept(app, pilot, "../mine")
             assert "no name for a template's file" in text_of(app, ".form-trouble")
             # Leaving asks first, where something was written.

@@ -207,7 +207,7 @@ async def test_a_card_has_all_there_is_to_decide_by(project: Project, size: tupl
         text = "\n".join(lines)
         assert len(lines) <= size[1] - 2
         assert max(map(len, lines)) <= size[0]
-        for said in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "stands in", "9 cut-off", "0 another"):
+        for said in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "9 cut-off", "0 another"):
             assert said in text, said
         assert title(screen).startswith("case 3 of 8 · 0 with a cause · 8 left")
 
@@ -328,7 +328,7 @@ async def test_what_cannot_be_stored_comes_back(project: Project, monkeypatch: p
             patch.setattr(deciding, "mark_errors", full)
             await press(pilot, "2")
         assert item(screen) == 1
-        assert "could not be stored" in shown(screen)
+        assert "could not be saved" in shown(screen)
         assert [notice for notice in notices(screen.app) if "disk full" in notice]
         assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
         await press(pilot, "2")
@@ -549,7 +549,7 @@ async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
         assert "  ┃ def clip(x):\n  ┃     return x" in said
         assert "  ┃     return max(0, min(9, x))" in said
         for cause in KEYED:
-            assert any(cause.name in line and meanings[cause.category] in line for line in said.splitlines())
+            assert any(cause.name in line for line in said.splitlines()), cause
         assert len(said.splitlines()) <= screen.query_one("#triage-card").content_size.height
         await press(pilot, "space", "6")
         assert [mark.completion for mark in screen.tally.marks] == [2]  # type: ignore[union-attr]

@@ -92,7 +92,7 @@ class WorkbenchApp(App[None]):
             "ctrl+n",
             "projects",
             "Projects",
-            "Leave this project for another: a recent one, a new one with your data, the demo.",
+            "Leave this project for another: a recent one, a new one of your own data, the demo.",
             footer=False,
         ),
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the previous screen."),

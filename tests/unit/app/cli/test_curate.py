@@ -84,8 +84,8 @@ def test_tables_are_for_reading(call: Call) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(("exclude",), "Say which questions", id="nothing"),
-        pytest.param(("exclude", "sq-01"), "Say which questions", id="no reason"),
+        pytest.param(("exclude",), "Name the questions", id="nothing"),
+        pytest.param(("exclude", "sq-01"), "Name the questions", id="no reason"),
         pytest.param(("exclude", "--accept", "sq-01", "--reason", "proof"), "--accept goes with", id="accept alone"),
         pytest.param(("exclude", "--candidates", "sq-01"), "Leave the ids out", id="both"),
         pytest.param(("exclude", "--list", "--undo"), "Give one of", id="two verbs"),
@@ -97,7 +97,7 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("types", "--set", "sq-01"), "KEY=VALUE", id="no pair"),
         pytest.param(("types", "--set", "sq-01=A"), "no subtype", id="a letter"),
         pytest.param(("types", "--set", "sq-01=A1", "--set", "sq-01=A2"), "given twice", id="a type twice"),
-        pytest.param(("duplicates", "--threshold", "nan"), "'nan' is no number", id="no number"),
+        pytest.param(("duplicates", "--threshold", "nan"), "'nan' is not a number", id="no number"),
         pytest.param(("types", "--set", "a=A1", "--list"), "Give one of", id="set and list"),
         pytest.param(("draw",), "--per-type", id="no number"),
         pytest.param(("draw", "--per-type", "3"), "Nothing is left", id="no types"),

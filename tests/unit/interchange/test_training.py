@@ -306,7 +306,11 @@ def test_a_text_that_is_called_the_one_and_the_other_is_in_no_pair(tmp_path: Pat
 @pytest.mark.parametrize(
     ("asked", "message", "hint"),
     [
-        ({"format": "pairs", "verifiers": ("a",), "where": ("verdict=correct",)}, "only correct or only incorrect", "Leave out"),
+        (
+            {"format": "pairs", "verifiers": ("a",), "where": ("verdict=correct",)},
+            "only correct or only incorrect",
+            "Leave out",
+        ),
         ({"format": "pairs", "where": ("question_id=q9",)}, "Of 0 questions", "--verifier NAME"),
         ({"format": "sft", "where": ("verdict=none",), "verifiers": ("b", "a")}, "No completion is chosen", ""),
     ],

@@ -96,7 +96,7 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         # One key from here starts it, and the screen says which.
         assert screen_of(app, SetUpRunScreen).chosen.name == "my-judge"
         assert "my-judge is ready: ^r starts it" in text_of(app, "#set-up-ready")
-        assert "f3 tries it" in text_of(app, "#set-up-ready")
+        assert "^t tries it" in text_of(app, "#set-up-ready")
         assert {"f4", "f3"} <= {key.name for key in app.screen.query_one(Footer).keys}
         assert [type(screen).__name__ for screen in app.screen_stack[1:]] == [
             "HomeScreen",

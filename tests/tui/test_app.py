@@ -334,7 +334,7 @@ async def test_a_crash_shows_no_data(
     printed = capsys.readouterr().err
     assert "the reference answer" not in printed
     assert "p.db.app.log" in printed.replace("\n", "")
-    assert any("ended" in record.message for record in caplog.records)
+    assert any("stopped" in record.message for record in caplog.records)
 
 
 async def test_ctrl_c_names_the_key_that_the_footer_shows(tmp_path: Path) -> None:

@@ -184,8 +184,8 @@ async def test_a_queue_without_items_says_how_to_go_on(project: Project) -> None
 async def test_without_verifiers_it_says_what_to_run(tmp_path: Path) -> None:
     async with disagreements(make_project(tmp_path, numbered(2))) as (screen, pilot):
         assert "No verifier has a complete run yet" in text_of(screen.app, "#queue-text")
-        assert [notice for notice in notices(screen.app) if "complete run yet" in notice]
-        assert not [notice for notice in notices(screen.app) if "workbench " in notice]
+        assert [notice for notice in notices(screen.app) if notice.endswith("complete run yet. Start one: Verify (^p)")]
+        assert not [notice for notice in notices(screen.app) if "workbench" in notice]
         await press(pilot, "enter", "n", "h", "w", "7")
         assert wanted(screen).queue == "annotators"
         assert order(screen) == []

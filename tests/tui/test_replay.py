@@ -159,7 +159,7 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             field(app, "port").value = ""
             field(app, "file").value = str(tmp_path / "nofile.jsonl")
             await press(pilot, "f4")
-            assert f"File '{tmp_path / 'nofile.jsonl'}' does not exist." in field(app, "file").wrong
+            assert field(app, "file").wrong == f"File '{tmp_path / 'nofile.jsonl'}' does not exist."
             field(app, "file").value = str(write_lines(tmp_path / "r.jsonl", [{"match": "x"}]))
             await press(pilot, "f4")
             said = field(app, "file").wrong
@@ -183,7 +183,7 @@ async def test_a_port_that_a_server_of_one_s_own_has_is_said_with_the_key_that_f
         field(app, "port").value = str(server.port)
         await press(pilot, "f4")
         wrong = field(app, "port").wrong
-        assert wrong.startswith("It is taken: judge_replies.jsonl is served there. f8 ends it.")
+        assert wrong.startswith(f"Port {server.port} is taken: judge_replies.jsonl is served there. f8 ends it.")
         await press(pilot, "f8", "f4")
         assert [one.port for one in app.replays] == [server.port]
 

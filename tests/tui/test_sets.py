@@ -133,7 +133,7 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
         await press(pilot, "enter")
         assert app.screen is form
         field = form.query_one("#option-per-type", OptionField)
-        await until(pilot, lambda: field.wrong == "Write a whole number from 1 on.")
+        await until(pilot, lambda: field.wrong == "Write a whole number of at least 1.")
         await fill(app.screen, pilot, per_type="2", seed="3")
         await press(pilot, "f3")
         plan = screen_of(app, SetPlanScreen)

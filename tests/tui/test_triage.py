@@ -207,7 +207,7 @@ async def test_a_card_has_all_there_is_to_decide_by(project: Project, size: tupl
         text = "\n".join(lines)
         assert len(lines) <= size[1] - 2
         assert max(map(len, lines)) <= size[0]
-        for said in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "9 cut-off", "0 another"):
+        for said in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "\n is in ", "9 cut-off", "0 another"):
             assert said in text, said
         assert title(screen).startswith("case 3 of 8 · 0 with a cause · 8 left")
 
@@ -544,12 +544,12 @@ async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
         screen = screen_of(app, TriageScreen)
         said = shown(screen)
         assert "final answer" not in said
-        for guess in (" differs ", " alike  ", "stands in", "last line", "↵"):
+        for guess in (" differs ", " alike  ", "\n is in ", "last line", "↵"):
             assert guess not in said
         assert "  ┃ def clip(x):\n  ┃     return x" in said
         assert "  ┃     return max(0, min(9, x))" in said
         for cause in KEYED:
-            assert any(cause.name in line for line in said.splitlines()), cause
+            assert any(cause.name in line and meanings[cause.category] in line for line in said.splitlines())
         assert len(said.splitlines()) <= screen.query_one("#triage-card").content_size.height
         await press(pilot, "space", "6")
         assert [mark.completion for mark in screen.tally.marks] == [2]  # type: ignore[union-attr]

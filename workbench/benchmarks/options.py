@@ -102,7 +102,7 @@ class HardOptions(Options, frozen=True, kw_only=True):
         Strata | None,
         option("Divide them among domains and sources by how much each has, or evenly.  [default: proportional]"),
     ] = None
-    final: Annotated[Whole, option("Tuples of the set.")] = 1000
+    final: Annotated[Whole, option("Number of tuples in the benchmark.")] = 1000
     where: Where = ()
     gold: SetGold = "people"
     partial: Annotated[bool, option("Freeze the set though some items still wait for labels.")] = False

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Final
 
 _WINDOW_S: Final = 60.0
-"""Seconds that are looked back."""
+"""Length of the look-back window, in seconds."""
 _LEAST_STEPS: Final = 3
 _LEAST_S: Final = 5.0
 """The observations needed before a run's end is estimated."""

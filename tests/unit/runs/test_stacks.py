@@ -292,7 +292,7 @@ def test_nobody_is_asked_before_every_stages_server_and_template_is_accepted(
         ("rules, stack", "stages: 'stack' is no verifier of this project"),
         ("rules, pairwise", "stages: 'pairwise' is no verifier of this project"),
         ("rules, execution", "'execution' runs programs"),
-        ("rules, llm-judge", "'llm-judge' refuses its options"),
+        ("rules, llm-judge", "'llm-judge' rejects its options"),
         ("rules:maybe", "'maybe' settles nothing"),
     ],
 )

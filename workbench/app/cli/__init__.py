@@ -185,8 +185,8 @@ def _end(error: WorkbenchError) -> NoReturn:
     from workbench.core.text.inert import inert
 
     if FORM_VARIABLE in os.environ:
-        told = Refused(inert(str(error)), error.option if isinstance(error, OptionError) else None)
-        click.echo(msgspec.json.encode(told), err=True)
+        option, wrong = (error.option, error.wrong) if isinstance(error, OptionError) else (None, str(error))
+        click.echo(msgspec.json.encode(Refused(inert(wrong), option)), err=True)
         sys.exit(error.exit_code)
     click.echo(f"{error.title}: {inert(error.message)}", err=True)
     if error.hint:

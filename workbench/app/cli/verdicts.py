@@ -32,7 +32,8 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
     ] = None
     run: Run = None
     evidence: Annotated[
-        bool, option("For people: the evidence of a verdict, with both final answers in their texts.")
+        bool,
+        option("Print the evidence of each verdict as text: both final answers, marked in their texts."),
     ] = False
     transcript: Annotated[
         str | None, option("The calls behind one verdict: every request and reply.", metavar="COMPLETION")

@@ -41,7 +41,7 @@ ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
     "extraction": "It took another text for the final answer.",
     "equivalence": "It did not see that two forms are equal, or took unequal ones for equal.",
     "format": "It judged how the answer is written, not what it says.",
-    "units": "Units, precision or rounding led it astray.",
+    "units": "It erred on units, precision or rounding.",
     "multiple-answers": "It missed or added one of several values, or minded their order.",
     "reasoning": "It judged the way, or solved the question itself, and got it wrong.",
     "guessing": "It accepted or rejected without support in the texts.",
@@ -72,7 +72,7 @@ CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
     "extraction": "It took another text for the program.",
     "equivalence": "It did not see that two programs do the same, or took different ones for the same.",
     "format": "It judged how the program is written, not what it does.",
-    "units": "Types, precision or rounding led it astray.",
+    "units": "It erred on types, precision or rounding.",
     "multiple-answers": "It missed one of several cases or outputs.",
     "reasoning": "It traced the program or solved the problem itself, and got it wrong.",
     "reference-unclear": "The reference solution, or a test, is wrong.",
@@ -80,7 +80,7 @@ CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
 }
 """What the categories are of verdicts on programs, which have no final answer."""
 CODE_ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = ERRORS_IN_SHORT | {
-    "equivalence": "wrong on equivalent programs",
+    "equivalence": "wrong on equal programs",
     "units": "types, precision, rounding",
     "multiple-answers": "missed a case",
     "reasoning": "traced it wrongly",

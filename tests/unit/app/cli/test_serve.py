@@ -124,7 +124,7 @@ def test_a_port_that_is_taken(project: Project) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run(project.path, "--port", taken.getsockname()[1])
     assert isinstance(done.exception, UsageError)
-    assert "can't be had" in done.exception.message
+    assert "is not available" in done.exception.message
     assert "--port" in done.exception.hint
 
 

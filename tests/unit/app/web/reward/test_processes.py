@@ -196,7 +196,7 @@ def test_a_port_has_one_server(tmp_path: Path) -> None:
         for processes in (1, 2):
             found = run("reward-server", "--verifier", "rules", "--port", server.port, "--processes", processes)
             assert found.returncode == 2
-            assert "can't be had" in found.stderr
+            assert "is not available" in found.stderr
 
 
 def test_what_is_audited_has_one_process(tmp_path: Path) -> None:

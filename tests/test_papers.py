@@ -22,7 +22,7 @@ from tests.servers.wire import Received
 from workbench.app.cli import root
 
 TEXT = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
-STATUS = ("as there", "differs", "not here")
+STATUS = ("same", "differs", "none")
 """How the last cell of a row begins."""
 
 
@@ -108,7 +108,7 @@ def test_no_table_figure_prompt_and_parameter_is_left_out(paper: str) -> None:
 def test_every_row_has_a_command_or_says_why_not_and_a_status(paper: str) -> None:
     for row in rows(paper):
         assert row.differs.startswith(STATUS), row
-        assert row.command.startswith("`workbench ") or (row.command == "–" and row.differs.startswith("not here")), row
+        assert row.command.startswith("`workbench ") or (row.command == "–" and row.differs.startswith("none")), row
 
 
 def _numbers(word: str, text: str) -> set[int]:

@@ -112,7 +112,7 @@ def attacks_page() -> str:
 API: Final = """\
 # Python API
 
-The names that a notebook, a script or a trainer imports. See also [Python](../python.md) and
+The names that a notebook, a script, a trainer or a plug-in imports. See also [Python](../python.md) and
 [Rewards](../rewards.md).
 
 ## Projects
@@ -134,6 +134,16 @@ The names that a notebook, a script or a trainer imports. See also [Python](../p
 ::: workbench.reward
 
 ::: workbench.Judge
+
+## Languages of code
+
+What an entry point in the group `workbench.runners` returns. See also [The sandbox](../sandbox.md#other-languages).
+
+::: workbench.verifiers.execution.runners.LanguageRunner
+    options: {members: false}
+
+::: workbench.verifiers.execution.runners.RunnerTask
+    options: {members: false}
 """
 """The public names; mkdocstrings fills them in."""
 

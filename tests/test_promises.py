@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pkgutil
 import re
 import sys
 from collections.abc import Iterator
@@ -72,6 +73,13 @@ def test_options_of_verifiers_that_are_named_exist(document: Path) -> None:
 def test_files_that_are_linked_exist(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", document.read_text(encoding="utf-8"))
     assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+
+
+@_names
+def test_names_of_python_that_are_shown_exist(document: Path) -> None:
+    shown = set(re.findall(r"`(workbench(?:\.\w+)+)", document.read_text(encoding="utf-8")))
+    for name in shown - {"workbench.toml", "workbench.runners"}:
+        assert pkgutil.resolve_name(name)
 
 
 def test_reason_codes_that_are_tabled_exist() -> None:

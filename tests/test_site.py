@@ -58,5 +58,6 @@ def test_an_option_stands_in_the_reference_with_its_help(site: Path) -> None:
 
 def test_the_public_names_are_documented(site: Path) -> None:
     page = text_of(site / "reference" / "api.html")
-    for name in ("workbench.open_project", "workbench.judge", "workbench.reward", "workbench.Judge", "Raises:"):
+    names = ("workbench.open_project", "workbench.judge", "workbench.reward", "workbench.Judge", "LanguageRunner")
+    for name in (*names, "Raises:"):
         assert name in page

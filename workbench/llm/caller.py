@@ -42,14 +42,14 @@ from workbench.llm.server import Limits, ModelServer, Price, StageLimits
 from workbench.llm.transport import Received, Transport
 
 COST_HEADER = "x-litellm-response-cost"
-"""A LiteLLM proxy says in it what a reply costs, in US dollars."""
+"""A LiteLLM proxy reports the cost of a reply in this header, in US dollars."""
 ORIGIN_HEADER = "x-workbench-recorded"
-"""A replay server says in it where its recorded replies come from."""
+"""A replay server reports the origin of its recorded replies in this header."""
 NOT_RECORDED = 422
-"""Its status for a request that no reply fits: of that request alone, where a 404 would be of the address."""
+"""A replay server's status for a request without a recorded reply; a 404 would be about the address."""
 
 _FEWEST_CHARACTERS_A_TOKEN = 8
-"""A prompt with more characters a counted token than this was cut."""
+"""A prompt with more characters than this for each counted token was truncated."""
 
 _MOST_WARNINGS = 20
 
@@ -68,7 +68,7 @@ class StoredReply(Struct, frozen=True, kw_only=True):
 
 
 class Filtered(CallFailed):
-    """The server's content filter has removed a reply's text; it is stored, and asking again may change nothing.
+    """The server's content filter removed a reply's text; the reply is stored, and a repeated request may not help.
 
     Attributes:
         key: The key of the stored response.
@@ -83,7 +83,7 @@ class _CallAllowance(Struct, frozen=True):
     """The limits on calls of a run or of a part of it.
 
     Attributes:
-        budgets: Its own, and shared ones.
+        budgets: The run's own budgets, and shared ones.
     """
 
     limits: Limits
@@ -93,26 +93,26 @@ class _CallAllowance(Struct, frozen=True):
 
 
 _Led = tuple[bytes, Reply]
-"""A reply that was asked for, and the key it is stored under."""
+"""A requested reply, and the key it is stored under."""
 
 
 class Caller:
-    """A run's calls to its servers; open from ``async with`` on.
+    """A run's calls to its servers; an async context manager.
 
     Args:
         shared: A budget shared with other callers.
-        stages: Parts of the run with limits of their own, and their usage before this start.
+        stages: Parts of the run with separate limits, and their usage before this start.
 
     Attributes:
         lanes: The endpoints by role.
         transport: Sends the calls.
-        clock: Its time.
-        in_flight: Calls that wait for a server now.
+        clock: The source of time.
+        in_flight: Calls that are waiting for a server.
         errors: Failed attempts by code.
         reused: Calls that were answered without a request.
-        usage: Tokens and cost of this start's calls; the sums of known values.
+        usage: Tokens and cost of this start's calls: sums of the known values.
         unpriced: Replies of unknown cost.
-        warnings: Requests that could not be honoured exactly, each once.
+        warnings: Settings that could not be sent as requested, each once.
 
     Raises:
         UsageError: A server's profile or address is wrong.
@@ -170,22 +170,22 @@ class Caller:
 
     @property
     def awake(self) -> Awake:
-        """Return the clock of time in which the event loop ran: timeouts of calls are measured with it."""
+        """Return the clock that measures timeouts of calls: it runs only while the event loop does."""
         return self.transport.awake
 
     @property
     def limit(self) -> int:
-        """Return the current concurrency limit of the server, as far as known."""
+        """Return the server's current concurrency limit."""
         gates = {id(one.gate): one.gate.limit for one in map(self._allowed, self.lanes.values())}
         return min(sum(gates.values()), self._whole.limits.concurrency) if self._parts else self._whole.gate.limit
 
     async def call(self, item: int, role: str, request: Request, sample: int = 0) -> StoredReply:
-        """Return the reply to a request, from the store if it is there.
+        """Return the reply to a request, from the store if possible.
 
         Args:
-            item: The completion that it is asked for.
-            role: Which of the servers to ask.
-            sample: Tells apart independent replies to the same request.
+            item: The completion that the call is about.
+            role: The role of the server to call.
+            sample: Index of independent replies to the same request.
 
         Raises:
             CallFailed: There will be no reply to this request.
@@ -231,10 +231,10 @@ class Caller:
         return next(filter(None, map(self._journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
-        """Return the stored reply to a request; no server is asked.
+        """Return the stored reply to a request; no call is made.
 
         Raises:
-            CallFailed: The server's content filter removed its text, or it has no such call.
+            CallFailed: The server's content filter removed its text, or the server has no such call.
         """
         for key in self.lanes[role].prepare(request, sample).keys.values():
             if (stored := self._journal.recall(key)) is not None:
@@ -247,10 +247,10 @@ class Caller:
         return any(lane.trial.in_doubt for lane in self.lanes.values())
 
     def halt_unless_answered(self) -> None:
-        """At the end of the work: raise if all calls to a server failed.
+        """Raise at the end of the work if all calls to a server failed.
 
         Raises:
-            Halt: They did.
+            Halt: All calls failed.
         """
         for lane in self.lanes.values():
             if lane.trial.in_doubt and not lane.trial.answered:
@@ -341,7 +341,7 @@ class Caller:
                 self._halt_if_hopeless(lane, failure, began)
                 raise
             except Halt as halt:
-                # Trouble of this process's own: the server was not reached, and is not to blame.
+                # A problem of this process: the server was not reached and is not to blame.
                 self._journal.fail(attempt, halt.code, None, halt.message, sent=False)
                 raise
         finally:
@@ -394,10 +394,10 @@ class Caller:
             )
 
     def require_price(self, lane: Lane) -> None:
-        """Make sure that the price of calls is known if there is a cost limit.
+        """Check that the price of calls is known if there is a cost limit.
 
         Raises:
-            Halt: It isn't.
+            Halt: The price is unknown.
         """
         told = lane.profile.tells_cost and not self.unpriced
         kept = (self._whole.limits, self._allowed(lane).limits)
@@ -426,7 +426,6 @@ class Caller:
             self.warn(f"Replies are recorded ones from {origin}, not a live model's.")
 
     def warn(self, warning: str) -> None:
-        """Add a warning for the run's user, once."""
         if warning not in self.warnings and len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(warning)
 
@@ -437,7 +436,7 @@ def understood(
     """Return a successful response as it is stored, and the reply in it, both with their cost.
 
     Raises:
-        CallFailed: It is not a reply, or reports an error.
+        CallFailed: The response is not a reply, or reports an error.
     """
     reply = read(received.body, task, lane.profile.name, count)
     told = dollars(received.headers.get(COST_HEADER))
@@ -458,7 +457,7 @@ def wanted(key: bytes, reply: Reply) -> Reply:
     """Return the reply, unless the server's content filter removed its text.
 
     Raises:
-        Filtered: It did.
+        Filtered: The content filter removed the text.
     """
     if ending(reply) == "content_filter":
         raise Filtered(key)

@@ -1,4 +1,4 @@
-"""Diagnosis of a server: whether it can be used, and what is wrong if not."""
+"""Diagnose a server: whether it can be used, and if not, why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.llm.server import ModelServer, endpoint, without_version
 from workbench.llm.server_json import decoded_json
 from workbench.llm.transport import Transport
 
-# -- What kind of server answers at an address, by what such servers say of themselves.
+# -- Which kind of server answers at an address, by what such servers report.
 
 
 _OWNERS: Final = {
@@ -33,7 +33,7 @@ _OWNERS: Final = {
     "library": "ollama",
     "organization_owner": "lm-studio",
 }
-"""What the lists of models name as a model's owner."""
+"""The owner of models as servers list it -> the server's profile."""
 Sign = tuple[str, Callable[[Mapping[str, Any]], bool], str]
 """A path next to ``/v1``, what the JSON object there must contain, and the profile it indicates."""
 
@@ -51,7 +51,7 @@ def _has_version(data: Mapping[str, Any]) -> bool:
 
 
 def _is_lm_studio(data: Mapping[str, Any]) -> bool:
-    # Other servers list models under any path; only this one says of each how it is loaded and packed.
+    # Other servers list models under any path; only this one reports how each is loaded and packed.
     return any({"state", "compatibility_type"} <= row.keys() for row in _rows(data))
 
 
@@ -68,7 +68,7 @@ SIGNS: Final[tuple[Sign, ...]] = (
     ("info", _is_tgi, "tgi"),
     ("health/readiness", lambda data: "litellm_version" in data, "litellm"),
 )
-"""In the order they are looked for; what any server may say is no sign."""
+"""Signs in the order they are checked; they exclude fields that any server may send."""
 
 
 def _rows(listed: Any) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def _rows(listed: Any) -> list[dict[str, Any]]:
 
 
 def kind_of_models(listed: Any) -> str | None:
-    """Return the profile that a list of models indicates; None if it is ambiguous or gives no hint."""
+    """Return the profile that a list of models indicates; None if it is ambiguous."""
     owners = {row.get("owned_by") for row in _rows(listed)}
     kinds = {_OWNERS.get(owner.lower()) for owner in owners if isinstance(owner, str)} - {None}
     return kinds.pop() if len(kinds) == 1 else None
@@ -104,7 +104,7 @@ class ServerFinding(Struct, frozen=True):
 
 
 Read = Callable[[Reply], Awaitable[ServerFinding | None]]
-"""Says what is made of a reply."""
+"""Interprets a reply."""
 
 
 async def check(
@@ -114,11 +114,11 @@ async def check(
     timeout_s: float = _TIMEOUT_S,
     read_reply: Read | None = None,
 ) -> list[ServerFinding]:
-    """Ask every address of a server for its models and for a reply to each request.
+    """Request from every address of a server its models and a reply to each request.
 
     Args:
-        requests: Exactly as they are to be sent later.
-        timeout_s: For each call; a first one may have to load the model.
+        requests: The requests as they will be sent later.
+        timeout_s: Timeout of each call; the first may have to load the model.
         read_reply: Interprets the reply to the first request.
 
     Raises:
@@ -197,8 +197,6 @@ def _about_kind(profile: Profile, kind: str | None) -> list[ServerFinding]:
 
 
 class _AddressProbe:
-    """Asks one address."""
-
     def __init__(
         self, transport: Transport, lane: Lane, secrets: Secrets, timeout_s: float, read_reply: Read | None
     ) -> None:
@@ -226,7 +224,7 @@ class _AddressProbe:
             if any(one.level == "problem" for one in called):
                 break
         if all(one.level != "problem" for one in called):
-            # llama.cpp answers to any name, others load a model when it is asked for.
+            # llama.cpp answers to any name; other servers load the requested model.
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
         return findings + list(dict.fromkeys(called))
 
@@ -328,7 +326,7 @@ _FIELD_ADVICE = (
     (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
     (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),
 )
-"""Remedies named in the messages of servers that reject a field."""
+"""Patterns in error messages of servers that reject a field -> the remedy."""
 
 
 _SHOWN_TOKENS: Final = 3

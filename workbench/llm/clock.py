@@ -25,11 +25,11 @@ class Clock:
         return self._seconds()
 
     def date(self) -> float:
-        """Return seconds since 1970, for the dates that servers give."""
+        """Return seconds since 1970, to compare with dates that servers send."""
         return time.time()
 
     def jitter(self, longest: float) -> float:
-        """Return a random waiting time up to a maximum, in seconds."""
+        """Return a random waiting time of at most ``longest`` seconds."""
         return random.uniform(0.0, longest)
 
     async def sleep(self, seconds: float) -> None:
@@ -41,13 +41,13 @@ class Clock:
 
 
 TICK_S = 0.25
-"""How often to check for a suspension; a check that is late by as much again means that there was one."""
+"""Interval of the check for a suspension; a check that is late by one more interval indicates one."""
 READ_S = 1.0
-"""A timeout that ends just after a suspension is extended by this, once: received data has to be read."""
+"""A timeout that ends right after a suspension is extended once by this, so that received data is read."""
 
 
 class Awake:
-    """A clock of the time an event loop has been running; from ``async with`` on, and like any clock before and after.
+    """A clock that counts only the time an event loop has been running, inside ``async with``; else a plain clock.
 
     Attributes:
         stops: How often the loop was found to have been blocked or suspended.
@@ -70,21 +70,21 @@ class Awake:
         self._due = None
 
     def now(self) -> float:
-        """Return seconds of a monotonic clock that pauses while the process is suspended."""
+        """Return the seconds of a monotonic clock that pauses while the process is suspended."""
         return time.monotonic() - self._lost - self._late()
 
     def timeout(self, seconds: float) -> AwakeTimeout:
         """Return an `asyncio.timeout` in this clock's seconds.
 
         Raises:
-            TimeoutError: The time is over, and no received data is left unread.
+            TimeoutError: The time is up, and all received data was read.
         """
         return AwakeTimeout(self, seconds)
 
     async def wait(
         self, tasks: Collection[asyncio.Future[Any]], seconds: float | None, return_when: str = asyncio.ALL_COMPLETED
     ) -> None:
-        """Wait as `asyncio.wait` does, at most for a number of this clock's seconds; None waits without limit."""
+        """Wait as `asyncio.wait` does, for at most ``seconds`` of this clock; None waits without limit."""
         if seconds is None:
             await asyncio.wait(tasks, return_when=return_when)
             return
@@ -104,7 +104,7 @@ class Awake:
 
 
 class AwakeTimeout:
-    """A timeout in seconds of an `Awake`, see there."""
+    """A timeout in seconds of an `Awake` clock; see `Awake.timeout`."""
 
     def __init__(self, awake: Awake, seconds: float) -> None:
         self._awake, self._seconds = awake, seconds
@@ -130,5 +130,5 @@ class AwakeTimeout:
         if (left := self._end - now) > 0:
             self._handle = self._loop.call_later(left, self._look)
         else:
-            # One turn later: pending data callbacks run first.
+            # One turn of the event loop later: pending data callbacks run first.
             self._limit.reschedule(self._loop.time())

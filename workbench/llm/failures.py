@@ -16,7 +16,7 @@ from workbench.llm.server_json import decoded_json
 from workbench.llm.waits import duration, requested_wait, reset_wait, wait_in_words
 
 REPEATED: frozenset[FailureCode] = frozenset({"rate_limit", "server", "timeout", "transport", "malformed"})
-"""What may go better the next time; everything else is final."""
+"""Failures that may not recur; all others are final."""
 
 
 class AttemptFailed(CallFailed):
@@ -24,10 +24,10 @@ class AttemptFailed(CallFailed):
 
     Attributes:
         status: The HTTP status, if the server answered.
-        wait: How many seconds the server asks to wait.
-        unreachable: Nothing listens at the address; no item is to blame.
-        everywhere: Every call would fail like this one if none has succeeded yet (a wrong key, path or model).
-        busy: The server reports that it is not ready or overloaded: the client waits for it.
+        wait: Seconds that the server asks to wait.
+        unreachable: Whether nothing listens at the address; no item is to blame.
+        everywhere: Whether all calls will fail in this way if none has succeeded yet (a wrong key, path or model).
+        busy: Whether the server reports that it is not ready or is overloaded: the client waits for it.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class AttemptFailed(CallFailed):
 
     @property
     def limited(self) -> bool:
-        """Return whether the server is rate-limited or overloaded: the client waits for it, however long."""
+        """Return whether the server is rate-limited or overloaded: the client waits without limit."""
         return self.busy or self.code == "rate_limit"
 
     @property
@@ -60,12 +60,14 @@ class AttemptFailed(CallFailed):
 
     @property
     def may_be_repeated(self) -> bool:
-        """Return whether another attempt may succeed; a key that worked is tried once more before the run pauses."""
+        """Return whether another attempt may succeed. A key that worked is tried once more before the run pauses."""
         return self.code in REPEATED or self.of_key
 
 
 def malformed(detail: str, *, everywhere: bool = False) -> AttemptFailed:
-    """Return the failure of a reply that can't be parsed; it is never stored, so that it can be requested again."""
+    """Return the failure of a reply that can't be parsed; such a reply is not stored, so that it can be requested
+    again.
+    """
     return AttemptFailed("malformed", detail, status=200, everywhere=everywhere)
 
 
@@ -96,7 +98,7 @@ _PASSED_ON = re.compile(
     r"(401|402|403|429|503|529)\b",
     re.IGNORECASE,
 )
-"""What gateways that know no status but 500 print of the error they met, such as an SDK's "Error code: 429 - …"."""
+"""The upstream error that gateways with only status 500 quote, such as an SDK's "Error code: 429 - …"."""
 
 
 def of_error_object(error: Any) -> AttemptFailed:
@@ -108,7 +110,7 @@ def of_error_object(error: Any) -> AttemptFailed:
 
 
 def says_anything(field: Any) -> bool:
-    """Return whether a field is filled in: some gateways add an ``error`` of empty fields to every reply."""
+    """Return whether a field is filled in: some gateways add an empty ``error`` to every reply."""
     return any(field.values()) if isinstance(field, dict) else bool(field)
 
 
@@ -116,7 +118,7 @@ _SAID_IN: Final = (
     *("faultstring", "message", "detail", "msg", "status_msg", "error_msg"),
     *("errors", "fault", "Message", "title", "reason"),
 )
-"""Where servers say what is wrong."""
+"""Fields in which servers put the error message."""
 _REPLY: Final = frozenset({"choices", "content", "output", "data", "results"})
 _SHORT: Final = 200
 
@@ -159,11 +161,11 @@ _NO_KEY = (
     r"\b(?:expired|invalid|missing|required)\b"
     r"|无效的令牌|未提供令牌|令牌已过期"
 )
-"""What frameworks (FastAPI), gateways (Kong, Apigee, Istio, AWS, One API) and servers say of a key."""
+"""Messages about keys of frameworks (FastAPI), gateways (Kong, Apigee, Istio, AWS, One API) and servers."""
 _POLICY: Final = r"\b(?:bio|cyber|(?:image_)?content|misalignment|safety)_policy(?:_violation)?\b"
-"""OpenAI's codes for what its policies stop."""
+"""OpenAI's codes of requests that its policies block."""
 _ONLY_NO_KEY = re.compile(rf"[\w ,:.]{{0,40}}(?:{_NO_KEY})[\w ,:.]{{0,40}}", re.IGNORECASE)
-"""All that a gateway (AIBrix) says of it, with status 500."""
+"""The whole message of a gateway (AIBrix) about the key, with status 500."""
 _STATUSES = tuple(
     (status, re.compile(names, re.IGNORECASE))
     for status, names in (
@@ -181,7 +183,7 @@ _STATUSES = tuple(
         ),
     )
 )
-"""What servers call their errors where they say no status."""
+"""Names of errors that servers send without a status -> the status."""
 
 
 def _failure(status: int, whole: str, wait: float | None, detail: str) -> AttemptFailed:
@@ -246,11 +248,11 @@ _DAY = re.compile(
 _MINUTES = re.compile(
     r"(?<!free )allocated quota exceeded|exceeded your usage limits\. please try again later", re.IGNORECASE
 )
-"""What sounds like a spent quota and is a limit a minute."""
+"""Messages that resemble a spent quota but report a limit per minute."""
 _THROTTLED = re.compile(r"\bThrottlingException\b|\bRateLimitError\b")
-"""Bedrock's, of status 400, and what SDKs call it, of status 500."""
+"""Bedrock's name of the error, with status 400, and the SDKs' names, with status 500."""
 _TOO_LARGE = re.compile(r"^Request too large for|tokens must be reduced in order to run", re.IGNORECASE)
-"""One request that is more than a minute's limit: to wait doesn't help."""
+"""Messages about one request larger than the limit per minute: waiting doesn't help."""
 _BUSY = re.compile(
     r"^loading(?: the)? model|\bmodel\b[^.]{0,120}\b(?:is|are) (?:currently |still )*(?:loading|being loaded)\b"
     r"|\bstill (?:loading|starting|warming)|\b(?:warming|starting) up\b|\bwaiting for (?:the )?model\b"
@@ -262,7 +264,7 @@ _BROKEN = re.compile(
     r"\b(?:fail(?:ed|ure|s)?|unable|cannot|can't|could not|error loading|out of memory|no such)\b", re.IGNORECASE
 )
 _GONE = re.compile(r"\b(?:fail(?:ed|ure) to load|error loading|out of memory|no such|routing requirements)\b", re.I)
-"""Why a server that is unavailable will stay so."""
+"""Messages of a server that will stay unavailable."""
 
 
 def _is_busy(status: int, whole: str, wait: float | None) -> bool:
@@ -292,21 +294,21 @@ def _code(status: int, whole: str, wait: float | None) -> FailureCode:
 
 
 _PASSING: Final = frozenset({409, 424, 425, 499})
-"""Whose cause may pass: TGI says 424 of a reply that broke off, Google 499 of a call that it cancelled."""
+"""Statuses whose cause may pass: TGI's 424 is an interrupted reply, Google's 499 a call that it cancelled."""
 
 
 def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
     if _MINUTES.search(whole):
         return "rate_limit"
     if status == 402:
-        # With a wait it is what runs now that takes all the credit.
+        # With a wait, the credit is only reserved by calls in flight.
         return "quota" if wait is None else "rate_limit"
     if _SPENT.search(whole) or (status in {403, 429} and _DAY.search(whole)):
         return "quota"
     return "rate_limit" if status == 429 or _THROTTLED.search(whole) else None
 
 
-# -- What an error's body says; servers put it in half a dozen places.
+# -- The content of an error's body: servers put it in different places.
 
 
 _LONGEST_DETAIL: Final = 300
@@ -314,23 +316,23 @@ _LONGEST_READ: Final = 2000
 _DEEPEST: Final = 8
 _LONG_KEY = re.compile(r"\b(?:sk|pk|key|rk)[-_][\w*.…-]{6,}|\bBearer\s+\S+")
 _EVENT = re.compile(rb"\s*(?:(?:event|id|retry)?:[^\n]*\n)*+(?:data|error):")
-"""Before the first words of a stream."""
+"""The beginning of a stream."""
 _PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _SIGNS: Final = frozenset(
     {"type", "__type", "code", "status", "error_type", "error_code", "reason", "quotaId", "limit_source", "reasons"}
 )
-"""Fields whose words tell what kind of error it is."""
+"""Fields that name the kind of an error."""
 
 
 class ErrorBody(Struct, frozen=True):
     """The content of an error's body.
 
     Attributes:
-        words: For a person, in one line.
+        words: The message for users, in one line.
         whole: All text that indicates the kind of error.
-        signs: The part of it that is not prose.
-        wait: Seconds it asks to wait.
+        signs: The part of that text which is not prose.
+        wait: Seconds the server asks to wait.
         headers: Those of a provider behind the server.
     """
 
@@ -353,7 +355,7 @@ def error_event(body: bytes) -> ErrorBody:
 
 
 def page_in(body: bytes) -> str | None:
-    """Summarise an HTML page; None if a body is none."""
+    """Summarise an HTML page; return None if the body is not one."""
     if not _PAGE.match(body[:_LONGEST_READ]):
         return None
     title = _TITLE.search(body[:_LONGEST_READ].decode("utf-8", "replace"))
@@ -374,9 +376,7 @@ def _error_body(data: Any) -> ErrorBody:
 
 
 def _delay(name: str, value: str) -> float | None:
-    """Return the seconds that a field asks to wait: Google's ``retryDelay``, or ``retry_after`` in one of its
-    spellings.
-    """
+    """Return the seconds of a field that asks to wait: Google's ``retryDelay``, or a spelling of ``retry_after``."""
     if not _is_delay(name):
         return None
     seconds = duration(value if value[-1:].isalpha() else f"{value}s")
@@ -449,5 +449,5 @@ def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def one_line(text: str) -> str:
-    """Shorten untrusted text to one line, without anything that looks like a key."""
+    """Shorten untrusted text to one line, without anything that resembles a key."""
     return _LONG_KEY.sub("[key]", " ".join(text.split()))[:_LONGEST_DETAIL]

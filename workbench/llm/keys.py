@@ -1,4 +1,4 @@
-"""API keys: read from a variable, a file or a user's program; never stored."""
+"""API keys from a variable, a file or a user's program; they are never stored."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from workbench.llm.records import RESUME, Halt
 from workbench.llm.server import ModelServer
 
 _FRESH_S: Final = 300.0
-"""A file is read and a program asked again after so long: what they give may be good for an hour only."""
+"""Seconds until a file is read or a program is run again: its key may expire after an hour."""
 _COMMAND_S: Final = 60.0
 _LONGEST: Final = 64 * 1024
 
 
 class KeySource:
-    """The source of one server's key."""
-
     def __init__(self, server: ModelServer, profile: Profile, clock: Clock) -> None:
         self._server = server
         self._required = profile.key_required
@@ -35,7 +33,7 @@ class KeySource:
 
     @property
     def place(self) -> str | None:
-        """Describe where the key is; None for a server without."""
+        """Describe where the key is; None for a server without key."""
         if self._server.key_file is not None:
             return f"the file {self._server.key_file}"
         if self._server.key_command:
@@ -43,13 +41,13 @@ class KeySource:
         return self.variable
 
     async def key(self, title: str, environment: Mapping[str, str]) -> str | None:
-        """Return the key, or None for a server without.
+        """Return the key, or None for a server without key.
 
         Args:
-            title: The server, for messages.
+            title: The server's title in messages.
 
         Raises:
-            Halt: It is missing, or can't be sent.
+            Halt: The key is missing, or can't be sent.
         """
         if self.variable is None and self.place is not None:
             return await self._command_key(title)
@@ -75,9 +73,9 @@ class KeySource:
         """Return the first line of the file, or of the program's output.
 
         Raises:
-            OSError: It doesn't exist, or can't be read or started.
-            ValueError: It gives no key.
-            SubprocessError: It took too long.
+            OSError: The file or program doesn't exist, or can't be read or started.
+            ValueError: The file or program gives no key.
+            SubprocessError: The program took too long.
         """
         if self._server.key_file is not None:
             with Path(self._server.key_file).expanduser().open("rb") as stream:

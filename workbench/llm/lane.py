@@ -1,4 +1,4 @@
-"""One endpoint as the caller uses it: addresses, headers, requests in its format."""
+"""One endpoint as the caller uses it: its addresses, headers and request format."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, J
 from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received
 
-# -- Whether a server answers anything at all: what was given up since its last reply.
+# -- A server's failure streak: calls that were given up since its last reply.
 
 
 ENOUGH: Final = 25
-"""Weight of calls given up one after the other at which a server is on trial."""
+"""Weight of consecutive failed calls at which the circuit breaker opens."""
 _WEIGHT: Final = 5
 _WEIGHTS: Final[dict[FailureCode, int]] = {"context_length": 1, "content_filter": 1}
-"""What may well be one text's own fault weighs less: five calls of any other kind are enough."""
+"""Failures that a single text may cause weigh less; five calls of any other kind are enough."""
 
 
 OTHER_CALL: Final = (
     (r"v1/responses|\bnot a chat model\b|chatCompletion operation does not work", "Set api=responses."),
     (r"not supported (?:with|by|in) the Responses API", "Set api=chat."),
 )
-"""Words of servers that know a model by another of their calls, and what to do then."""
+"""Error messages of servers that serve the model under another call -> what to do."""
 
 
 def _advice(failure: CallFailed, otherwise: str) -> str:
@@ -50,8 +50,8 @@ def _advice(failure: CallFailed, otherwise: str) -> str:
 class Trial:
     """The failure streak of one server, with a circuit breaker.
 
-    If several calls in a row were given up and none was answered, no more begin until those in flight have ended. One
-    reply among them clears the server; without one every call would fail, and the run pauses.
+    If several calls in a row were given up and none was answered, no new call begins until those in flight have ended.
+    One reply among them clears the server; otherwise every call would fail, and the run pauses.
     """
 
     def __init__(self, title: str) -> None:
@@ -76,7 +76,7 @@ class Trial:
         return self._last
 
     async def begin(self) -> None:
-        """Count a call that is about to be made; every one needs an `end`.
+        """Count a call that is about to be made; each needs a call of `end`.
 
         Raises:
             Halt: The server doesn't answer.
@@ -91,22 +91,21 @@ class Trial:
         self._open += 1
 
     def require_hope(self) -> None:
-        """Make sure that the run has not halted while a call waited for its turn.
+        """Check that the run has not halted while a call waited for its turn.
 
         Raises:
-            Halt: It has.
+            Halt: The run has halted.
         """
         if self._halt is not None:
             raise self._halt
 
     def halted(self, halt: Halt) -> Halt:
-        """Record that no call can succeed now; return the first reason."""
+        """Record that no call can succeed now; return the first halt."""
         self._halt = self._halt or halt
         self._settled.set()
         return self._halt
 
     def end(self) -> None:
-        """Record that a call has ended, with any outcome."""
         self._open -= 1
         if self._weight >= ENOUGH and not self._open:
             self._condemn()
@@ -119,13 +118,13 @@ class Trial:
         self._settled.set()
 
     def note_failure(self, failure: CallFailed) -> None:
-        # A replay server lacks the replies to single requests.
+        # A replay server may lack replies to single requests.
         self._weight += 1 if self.is_replayed else _WEIGHTS.get(failure.code, _WEIGHT)
         self._failed += 1
         self._last = failure
 
     def halt(self) -> Halt:
-        """Describe why the run is to pause; for a server in doubt."""
+        """Return the halt of a server in doubt."""
         assert self._last is not None
         failure = self._last
         refused = isinstance(failure, AttemptFailed) and failure.status is not None and 400 <= failure.status < 500
@@ -139,7 +138,7 @@ class Trial:
 
 
 AZURE_VERSION = "api-version=2024-10-21"
-"""Used when the address names none."""
+"""The API version if the address names none."""
 _SHORTEST_SECRET = 8
 _HIDDEN = b"[key]"
 
@@ -148,8 +147,8 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
     """A request that is ready to be sent.
 
     Attributes:
-        keys: sha256 of the canonical request, the server's place and the sample's index, by place: the key of a stored
-            reply. A server with a name has two places: its name and its address.
+        keys: sha256 of the canonical request, the server's place and the sample's index, by place: the keys of stored
+            replies. A named server has two places: its name and its address.
         request: sha256 of the canonical request: profile, path and body.
         characters: Length of the model's input.
         count: Texts to be scored; None for a chat.
@@ -169,10 +168,10 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
 
 
 class Secrets(Struct, frozen=True):
-    """Values that are sent and never stored.
+    """Values that are sent but never stored.
 
     Attributes:
-        headers: Those whose values come from environment variables.
+        headers: Headers whose values come from environment variables.
     """
 
     key: str | None
@@ -183,7 +182,7 @@ class Lane:
     """An endpoint: the server of one role.
 
     Raises:
-        UsageError: Its profile or an address is wrong.
+        UsageError: The server's profile or an address is wrong.
     """
 
     def __init__(self, server: ModelServer, price: Price | None, clock: Clock) -> None:
@@ -229,7 +228,7 @@ class Lane:
         prompt = len(built.body) // CHARACTERS_A_TOKEN + 1
         tier = self.server.extras.body.get("service_tier")
         may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, tier=tier if isinstance(tier, str) else None)
-        # The prompt may have to be put into the server's cache, and the reply be thoughts: either may cost more.
+        # The prompt may be written to the server's cache, and the reply may be reasoning: either may cost more.
         costs = (
             cost_of(structs.replace(may_be, written_tokens=written, reasoning_tokens=thought), self.price)
             for written, thought in product((0, prompt), (0, reply))
@@ -268,14 +267,14 @@ class Lane:
 
     @property
     def key_place(self) -> str | None:
-        """Describe where the key is; None for a server without."""
+        """Describe where the key is; None for a server without key."""
         return self._keys.place
 
     async def secrets(self, environment: Mapping[str, str]) -> Secrets:
         """Return the key, and the values of environment variables in headers.
 
         Raises:
-            Halt: One is missing, or can't be sent.
+            Halt: A value is missing, or can't be sent.
         """
         key = await self._keys.key(self.title, environment)
         headers = {name: value for name, value in self.server.extras.headers.items() if value.startswith("$")}
@@ -318,7 +317,7 @@ class Lane:
         return self.base.startswith("http://") and not urls.is_local(self.base)
 
     def succeeded(self, made_at: float) -> None:
-        """Record a reply from an address to a call that was made at a time of the clock."""
+        """Record a reply from an address; ``made_at`` is when the call was made, by the clock."""
         self.last_success = self._clock.now()
         self.breaker.succeeded(made_at)
         self.trial.succeeded()
@@ -332,11 +331,11 @@ def reply_key(request: bytes, place: str, sample: int) -> bytes:
 
 
 def without_secrets(secrets: Secrets, received: Received) -> Received:
-    """Return a response without secrets that the server may quote; short dummies such as "EMPTY" don't count."""
+    """Return a response without secrets that the server may quote; short placeholders such as "EMPTY" stay."""
     body, headers = received.body, dict(received.headers)
     for secret in filter(None, (secrets.key, *secrets.headers.values())):
         if len(secret) >= _SHORTEST_SECRET:
-            # JSON may spell a slash in two ways.
+            # JSON has two spellings of a slash.
             body = body.replace(secret.encode(), _HIDDEN).replace(secret.replace("/", "\\/").encode(), _HIDDEN)
             headers = {name: value.replace(secret, _HIDDEN.decode()) for name, value in headers.items()}
     return Received(received.status, headers, body)

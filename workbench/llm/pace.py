@@ -17,17 +17,17 @@ from workbench.llm.records import RESUME, CallFailed, Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price, StageLimits
 from workbench.llm.waits import minute_limit
 
-# -- What a run may spend, held before each call is sent.
+# -- Spending limits, checked before each call is sent.
 
 
 CHARACTERS_A_TOKEN = 4
-"""Of a prompt, to estimate by."""
+"""Characters of a token in estimates of prompts."""
 ASSUMED_REPLY = 1000
-"""Estimated tokens of a reply without a limit of its own."""
+"""Estimated tokens of a reply without a maximum length."""
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
-    """Return US dollars: as the server reports, else by the price; None if neither is known."""
+    """Return the cost in US dollars: as the server reports it, else by the price; None if both are unknown."""
     if usage.cost is not None:
         return usage.cost
     if price is None or usage.prompt_tokens is None or usage.completion_tokens is None:
@@ -44,7 +44,7 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
 
 
 class CallEstimate(Struct):
-    """The maximum usage of a call, as far as it can be estimated before."""
+    """The estimated maximum usage of a call."""
 
     prompt: int
     completion: int
@@ -58,9 +58,9 @@ class CallEstimate(Struct):
 class Budget:
     """Hard limits on calls, tokens and money over all starts of a run.
 
-    A call that could exceed the remainder waits for those in flight, which may use less than they reserved; if there
-    are none, the run ends. So token and cost limits are kept as well as prompts can be estimated, and call limits
-    exactly.
+    A call that could exceed the remainder waits for those in flight, which may use less than they reserved. If no call
+    is
+    in flight, the run ends. Call limits are exact; token and cost limits are as exact as the estimates of prompts.
     """
 
     def __init__(self, limits: Limits, before: RunUsed) -> None:
@@ -74,7 +74,7 @@ class Budget:
         self._freed = asyncio.Event()
 
     async def reserve(self, estimate: CallEstimate) -> None:
-        """Count a call and reserve its maximum usage; every one needs a `settle`.
+        """Count a call and reserve its maximum usage; each needs a call of `settle`.
 
         Raises:
             Halt: The budget is used up.
@@ -86,7 +86,7 @@ class Budget:
             await self._freed.wait()
 
     def hold(self, estimate: CallEstimate) -> str | None:
-        """Count a call and reserve its maximum usage if possible; else return the limit it might exceed, in words."""
+        """Count a call and reserve its maximum usage if possible; else describe the limit that it might exceed."""
         if (limit := self._exceeded(estimate)) is None:
             self._calls += 1
             self._in_flight += 1
@@ -95,10 +95,10 @@ class Budget:
         return limit
 
     def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
-        """Release a call's reservation, and count its actual usage; one that was never sent doesn't count.
+        """Release a call's reservation and count its actual usage; a call that was never sent doesn't count.
 
         Args:
-            usage: The reply's; unknown values count as estimated. None if there was no reply.
+            usage: Usage of the reply, None without one; unknown values count as estimated.
         """
         self._calls -= not sent
         self._in_flight -= 1
@@ -123,7 +123,7 @@ class Budget:
         return None
 
     def _exceeded_for_good(self) -> bool:
-        """Return whether waiting for the calls in flight can't help: what is spent is spent.
+        """Return whether the budget would be exceeded even if the calls in flight used nothing.
 
         Reserved calls are released if the server was unreachable.
         """
@@ -185,26 +185,27 @@ class Budgets:
 
 
 START = 20
-"""Calls in flight at first, on servers whose owner limits rates."""
+"""Initial maximum of calls in flight on servers with rate limits."""
 LEAST = 4
 """Minimum of calls in flight, however often the server rejects."""
 COOLDOWN_S = 15.0
-"""After a cut the refusals of calls that were in flight already say nothing new for so long."""
+"""Rejections within this time after a cut are ignored: their calls were in flight already."""
 LEAST_TOKENS = 1000
-"""A minute; a lower rate reported by a server is not trusted, for it would let no call through."""
+"""Minimum tokens a minute; a lower rate that a server reports is not trusted, since it would admit no call."""
 _BURST_S = 0.25
 _LOOK_S = 0.5
 _LONGEST_DEBT_S = 60.0
 _SLOWER, _FASTER, _GROWTH_S = 0.98, 1.05, 300.0
 _SHORTEST_S = 10.0
-"""What was answered in a shorter time tells no rate."""
+"""Rates are not learned from a shorter period."""
 
 
 class Bucket:
-    """A token bucket as a schedule: taking moves the time at which the next may go.
+    """A token bucket as a schedule: taking an amount moves the time of the next request.
 
-    It is filled for a quarter of a second, so that oversleeping costs nothing, and that much slower: no minute
-    exceeds its rate, except by the size of one request. Amounts are forgotten after a minute.
+    The bucket holds the amount of a quarter of a second, so that oversleeping costs nothing, and fills that much
+    slower:
+    no minute exceeds its rate, except by the size of one request. Amounts are forgotten after a minute.
     """
 
     def __init__(self, per_minute: float | None, clock: Clock) -> None:
@@ -213,9 +214,9 @@ class Bucket:
         self._next = clock.now()
 
     async def ready(self) -> None:
-        """Wait until a request may go; for one at a time."""
+        """Wait until a request may be sent; only one caller may wait at a time."""
         while self.per_minute is not None and (wait := self._next - self._clock.now()) > 0:
-            # Corrections in the meantime shorten the wait.
+            # Corrections made during the wait shorten it.
             await self._clock.sleep(min(wait, _LOOK_S))
 
     def take(self, amount: float = 1.0) -> None:
@@ -223,7 +224,7 @@ class Bucket:
         self.correct(amount)
 
     def correct(self, amount: float) -> None:
-        """Take more after the fact; less if negative."""
+        """Change the amount of an earlier request; positive takes more."""
         if self.per_minute is not None:
             self._next = min(self._next + amount * self._interval(), self._clock.now() + _LONGEST_DEBT_S)
 
@@ -233,11 +234,15 @@ class Bucket:
 
 
 class RateLimiter:
-    """Requests and tokens a minute; a rate that wasn't configured is taken from the server's headers, or learned.
+    """Limits on requests and tokens a minute; a rate that isn't configured is read from the server's headers, or
+    learned.
 
     A reply is estimated at the average tokens of recent replies: reserving the maximum of each would leave most of the
-    rate unused. If a server rejects everything until a time that it names, the client makes as many requests a minute
-    from then on as it answered; each further rejection takes off `_SLOWER`, and `_GROWTH_S` without one give `_FASTER`.
+    rate unused. If a server rejects everything until a time that it names, the client then makes as many requests a
+    minute
+    as the server answered before. Each further rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one raise
+    it by
+    `_FASTER`.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -252,7 +257,7 @@ class RateLimiter:
         self._grows_at = math.inf
 
     async def take(self, estimate: CallEstimate, breaker: Breaker) -> int:
-        """Wait until a request may go; return its estimated tokens."""
+        """Wait until a request may be sent; return its estimated tokens."""
         async with self._turn:
             await self._requests.ready()
             await self._tokens.ready()
@@ -263,7 +268,7 @@ class RateLimiter:
         return estimate.prompt + usual
 
     def correct(self, reckoned: int, usage: Usage) -> None:
-        """Replace a reply's estimated tokens with the actual ones, if the server reports them."""
+        """Replace a reply's estimated tokens with the actual ones that the server reports."""
         self._answered += 1
         self._grow()
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
@@ -287,7 +292,7 @@ class RateLimiter:
 
         Args:
             wait: Seconds that it asks to wait.
-            altogether: Whether it has rejected several in a row.
+            altogether: Whether the server has rejected several calls in a row.
         """
         if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
             self._set_rate(self._requests.per_minute * _SLOWER)
@@ -309,14 +314,13 @@ class RateLimiter:
 
 
 ENOUGH_REFUSED = 3
-"""Rejections, and at least half of the calls made since the first of them, that show that a server rejects all."""
+"""Minimum rejections, and at least half of the calls since the first of them, that indicate a general rejection."""
 
 
 class Breaker:
-    """A circuit breaker: if a server rejects everything, no call is sent for a while, then one, and if it succeeds,
-    all.
+    """A circuit breaker for a server that rejects everything: after a pause one call is sent, and if it succeeds, all.
 
-    Otherwise every call in flight would find out for itself, again and again, that the server is overloaded.
+    Otherwise every call in flight would find out separately that the server is overloaded.
 
     Attributes:
         is_open: Whether the server rejects everything.
@@ -331,7 +335,7 @@ class Breaker:
         self._changed = asyncio.Event()
 
     async def ready(self) -> None:
-        """Wait until a call may go; for one at a time."""
+        """Wait until a call may be sent; only one caller may wait at a time."""
         while self.is_open:
             if (wait := self._until - self._clock.now()) > 0:
                 await self._clock.sleep(min(wait, _LOOK_S))
@@ -347,7 +351,7 @@ class Breaker:
         """Record that the server is overloaded; return whether the breaker was closed until now.
 
         Args:
-            wait: Seconds that it asks to wait.
+            wait: Seconds that the server asks to wait.
         """
         was_open = self.is_open
         if not self._refused:
@@ -371,16 +375,18 @@ class Breaker:
             self.ended()
 
     def ended(self) -> None:
-        """Record that a call has ended, with any outcome: another one may probe the server."""
+        """Record that a call has ended, whether or not it succeeded: another one may probe the server."""
         self._probing = False
         self._changed.set()
 
 
 class ConcurrencyLimiter:
-    """The maximum of calls in flight: additive growth, multiplicative cut, as inspect_ai's adaptive connections.
+    """The maximum of calls in flight: additive increase, multiplicative decrease, as inspect_ai's adaptive connections.
 
-    It doubles a round (as many replies as the limit) until the first rejection, then grows by a twentieth a round. A
-    rejection (429) cuts it to four fifths, once in `COOLDOWN_S` whatever the server asks to wait: a stream of
+    Until the first rejection it doubles every round (as many replies as the limit), then grows by a twentieth a round.
+    A
+    rejection (429) cuts it to four fifths, once in `COOLDOWN_S` regardless of the wait that the server asks for: a
+    stream of
     rejections continues to cut, and replies continue to count.
     """
 
@@ -405,7 +411,7 @@ class ConcurrencyLimiter:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                # A caller that leaves in the meantime passes it on.
+                # A caller that was cancelled while it waited passes its slot on.
                 with suppress(ValueError):
                     self._waiting.remove(turn)
             else:
@@ -427,7 +433,7 @@ class ConcurrencyLimiter:
                 turn.set_result(None)
 
     def succeeded(self) -> None:
-        """Record a reply; it counts if the limit held other calls back."""
+        """Record a reply; it raises the limit only if the limit held other calls back."""
         if self.busy < self.limit:
             return
         self._good += 1
@@ -438,7 +444,6 @@ class ConcurrencyLimiter:
             self._admit()
 
     def refused(self) -> None:
-        """Record a 429."""
         self._doubles = False
         now = self._clock.now()
         if now >= self._calm_until:
@@ -447,25 +452,25 @@ class ConcurrencyLimiter:
             self.limit = max(self._least, int(self.limit * 0.8))
 
 
-# -- How long to wait before the next attempt, and when to give a call up.
+# -- Waits between attempts, and when a call is given up.
 
 
 FEWEST_ATTEMPTS = 8
-"""No call that may yet succeed is given up before so many attempts ..."""
+"""A call that may yet succeed is given up only after at least this many attempts ..."""
 IDENTICAL = 5
-"""... nor unless the last so many failed in the same way ..."""
+"""... if this many consecutive ones failed in the same way ..."""
 MOST_ATTEMPTS = 20
-"""... or there were so many; rate limits, and servers that aren't ready yet, don't count."""
+"""... or if there were this many in all; rate limits, and servers that aren't ready, don't count."""
 PATIENCE_S = 3600.0
-"""No call takes longer than this from its first attempt, waits included."""
+"""Longest duration of a call from its first attempt, waits included."""
 LONGEST_ASKED_S = 1800.0
-"""A server that asks for a longer wait has a quota that is spent."""
+"""A server that asks for a longer wait has a spent quota."""
 _FIRST_S = 0.5
 _LONGEST_S = 10.0
 
 
 def backoff_s(row: int) -> float:
-    """Return the longest wait after so many failures in a row, in seconds."""
+    """Return the longest wait after ``row`` consecutive failures, in seconds."""
     return min(_LONGEST_S, _FIRST_S * 2.0 ** min(row - 1, 10))
 
 
@@ -485,7 +490,7 @@ class Patience:
         return self._row_began
 
     def wait(self, failure: AttemptFailed) -> float | None:
-        """Return seconds until the next attempt, at least what the server asks for; None to give the call up."""
+        """Return the seconds until the next attempt, at least what the server asks for; None to give the call up."""
         if not failure.may_be_repeated:
             return None
         kind = (failure.code, failure.status, failure.unreachable)

@@ -1,7 +1,6 @@
-"""Default prices of models: a table of list prices, in litellm's format, and optionally a newer one of the user's.
+"""Default prices of models: a table of list prices in litellm's format, and optionally the user's newer one.
 
-A model's name determines its price only together with the seller: the same weights elsewhere have another price, or
-none.
+A price depends on the model and the seller: the same weights elsewhere have another price, or none.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from workbench.llm.profiles import profile_named
 from workbench.llm.server import BATCH, ModelServer, Price, TokenPrices
 
 FILE_NAME: Final = "prices.json"
-"""The table here, and the user's own in their configuration folder."""
+"""File name of the bundled table, and of the user's in their configuration folder."""
 _MOST_BYTES: Final = 64 * 2**20
 _HIGHEST: Final = 1.0
 _LONGEST_PROMPT: Final = 10**9
@@ -34,7 +33,7 @@ _FIELDS: Final = {
 }
 _FIELD = re.compile(rf"({'|'.join(_FIELDS)})(?:_above_(\d{{1,6}})k_tokens)?(?:_([a-z]+))?")
 _STEPS: Final = "tiered_pricing"
-"""Prices by a prompt's length, each with the range of lengths that it is for."""
+"""The field with prices by prompt length, each with its range of lengths."""
 _TIERS: Final = {"batches": BATCH}
 
 

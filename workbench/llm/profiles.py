@@ -1,7 +1,7 @@
 """Peculiarities of each kind of server: one record each, so that no code asks "is this OpenAI?".
 
-Sources are the servers' own references. If a server's behaviour is not documented the careful form is used: a field
-that it may reject is not sent, a prefill it may ignore goes into the user's message.
+Sources are the servers' references. Where a server's behaviour is not documented, the careful form is used: a field
+that it may reject is not sent, and a prefill that it may ignore goes into the user's message.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from workbench.llm.records import Task
 Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages"]
 
 Api = Literal["chat", "responses"]
-"""OpenAI's two calls for text."""
+"""OpenAI's two APIs for text."""
 
 Prefill = Literal["message", "continue", "continue-only", "words"]
-"""How a reply is begun for the model: a last message of the assistant; the same with vLLM's two switches, or with
-SGLang's one; or, where that is unknown, the words at the end of the user's message."""
+"""How a prefill is sent: as a last message of the assistant; the same with vLLM's two switches, or with SGLang's one;
+or, where support is unknown, as words at the end of the user's message.
+"""
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -31,21 +32,21 @@ class Profile(Struct, frozen=True, kw_only=True):
         key_variable: The default environment variable of its key.
         key_required: Whether it never works without a key.
         auth: The header that carries the key.
-        headers: Sent with every call.
-        top_k: Whether it accepts this sampling setting.
+        headers: Headers of every call.
+        top_k: Whether it accepts the sampling setting ``top_k``.
         seed: Its name of the seed; None if it has none.
         effort: The field of reasoning effort in a chat's body.
         extra: Fields of every chat's body.
         scores: The scoring tasks it has.
-        sells: Whether its owner limits rates; only then a run begins with few concurrent calls.
-        price_prefix: The prefix of its models' names in the table of list prices; None if they aren't in it.
+        sells: Whether its owner limits rates; only then does a run begin with few concurrent calls.
+        price_prefix: The prefix of its models' names in the table of list prices; None if the table lacks them.
         stream_usage: Whether a stream must be asked for its token counts.
         tells_cost: Whether its replies report their cost.
         cuts_silently: Whether it truncates the beginning of a prompt longer than the model's context without notice.
         azure_paths: Whether the path contains the model.
         only_responses: Models without a chat API, but with OpenAI's Responses API.
-        thinking: Reasoning models: they want ``max_completion_tokens`` and accept no temperature or top_p.
-        long: Other models that want ``max_completion_tokens``, such as those whose name doesn't show whether they
+        thinking: Reasoning models: they require ``max_completion_tokens`` and accept no temperature or top_p.
+        long: Other models that require ``max_completion_tokens``, such as those whose name doesn't show whether they
             reason.
         fixed_sampling: Models that accept no temperature, top_p or top_k.
         no_prefill: Models that reject a prefill.
@@ -78,20 +79,20 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 
 _OPENAI_THINKING = re.compile(r"(?:o\d|gpt-[5-9]|codex)(?!.*-chat)")
-# Those that don't think take a temperature, and as all of this age the newer field of the length.
+# Models that don't reason accept a temperature; all of this generation use the newer field for the length.
 _OPENAI_LONG = re.compile(r"gpt-(?:[5-9]|daybreak|rosalind)|chat-latest|daybreak")
 # As openai 3.57.0 (types/shared/responses_model.py) and litellm 1.110.2 (mode "responses") list them.
 _OPENAI_ONLY_RESPONSES = re.compile(
     r"\b(?:o\d|gpt-[5-9])\S*-(?:pro|codex|cyber|rosalind|law)\b|\bcodex-mini|-deep-research\b|\bcomputer-use"
     r"|\bgpt-(?:daybreak|rosalind)"
 )
-# An Azure deployment has an arbitrary name; OpenAI's models all accept the newer field, others the older.
+# An Azure deployment has an arbitrary name. OpenAI's models all accept the newer field, others the older.
 _AZURE_UNKNOWN = re.compile(
     r"(?!gpt-?[34]|deepseek|(?:meta-)?llama|(?:open-)?mi(?:s|x)tral|ministral|codestral|phi-|grok|cohere|command|kimi"
     r"|qwen|jais|claude|minimax|glm|gemma)",
     re.IGNORECASE,
 )
-# As litellm 1.110.2 has them (supports_assistant_prefill, supports_sampling_params).
+# As in litellm 1.110.2 (supports_assistant_prefill, supports_sampling_params).
 _CLAUDE_46 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9]|preview)")
 _CLAUDE_47 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[7-9]|\d\d)(?!\d)|[5-9]|preview)")
 _ALL_SCORES: frozenset[Task] = frozenset({"score", "classify", "pooling", "rerank", "completions"})
@@ -238,7 +239,7 @@ PROFILES: dict[str, Profile] = {
         Profile(name="lm-studio", title="LM Studio", top_k=True, cuts_silently=True),
     )
 }
-"""All kinds, by name."""
+"""All profiles, by name."""
 
 DEFAULT = "openai-compatible"
 
@@ -281,7 +282,7 @@ def profile_named(name: str) -> Profile:
     """Return a profile.
 
     Raises:
-        ValueError: There is none of this name.
+        ValueError: No profile has this name.
     """
     if name not in PROFILES:
         raise ValueError(f"server: there is no profile {name!r}; known: {', '.join(sorted(PROFILES))}")
@@ -295,7 +296,7 @@ def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
         api: Which of OpenAI's APIs; by default chat, unless the model has none.
 
     Raises:
-        ValueError: There is no profile of this name, or it has a dialect of its own.
+        ValueError: No profile has this name, or its dialect has no such choice.
     """
     profile = profile_named(name)
     if profile.dialect != "openai-chat":

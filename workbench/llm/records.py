@@ -11,9 +11,9 @@ from msgspec import Struct
 
 Role = Literal["system", "user", "assistant"]
 Task = Literal["score", "classify", "pooling", "rerank", "completions"]
-"""vLLM's four ways to get numbers instead of text, and OpenAI's older call for text, for what may come next."""
+"""Calls that return numbers: vLLM's four, and OpenAI's older completions, for the probabilities of next tokens."""
 Numbers = Task | Literal["embeddings"]
-"""The same, and OpenAI's call for a vector a text, which all servers of that dialect have."""
+"""The same, and OpenAI's embeddings, which all servers of that dialect have."""
 FailureCode = Literal[
     "rate_limit",
     "quota",
@@ -29,7 +29,7 @@ FailureCode = Literal[
     "cancelled",
     "internal",
 ]
-"""Why a call failed for good; also the reason of the verdict "error" that follows."""
+"""Why a call failed for good; also the reason of the resulting verdict "error"."""
 
 
 class PromptMessage(Struct, frozen=True):
@@ -43,10 +43,10 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Sampling settings; None leaves one to the server.
 
     Attributes:
-        top_k: Sent only to servers that support it.
-        seed: Sent plus the sample's index, so that samples differ.
+        top_k: Top-k sampling; sent only to servers that support it.
+        seed: The random seed; the sample's index is added, so that samples differ.
         left_out: Names of settings left to the server, whatever a template requests.
-        top_logprobs: For how many of the likeliest tokens at each position the server is to report the probability.
+        top_logprobs: Number of most likely tokens at each position whose probability the server is to report.
     """
 
     temperature: float | None = None
@@ -59,7 +59,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def as_stored(sampling: Sampling) -> dict[str, object]:
-    """Return the settings as a generation stores them: those added to `Sampling` later only if they are set."""
+    """Return the settings as a generation stores them; settings added to `Sampling` later appear only if set."""
     told: dict[str, object] = msgspec.json.decode(msgspec.json.encode(sampling))
     return dict.fromkeys(("temperature", "top_p", "top_k", "max_tokens", "seed")) | told
 
@@ -77,15 +77,15 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
 
 
 class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
-    """A request for one number a text, one vector, or the probabilities of the tokens that may follow it.
+    """A request for a number or a vector for each text, or for the probabilities of the tokens that may follow it.
 
     Attributes:
-        query: The question (score and rerank), or the user's turn of a chat whose assistant says the one text
+        query: The question (score and rerank), or the user's turn of a chat in which the one text is the assistant's
             (classify, pooling); None if ``texts`` are whole inputs.
         texts: The texts to score.
         activate: Whether the server is to apply its activation (vLLM's ``use_activation``); None leaves it to the
             server, and nothing is sent.
-        likeliest: How many of the tokens that may follow are to be reported (completions).
+        likeliest: Number of possible next tokens to report (completions).
     """
 
     task: Numbers
@@ -102,11 +102,12 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The tokens and cost of a call; None is unknown, never 0.
 
     Attributes:
-        cached_tokens: Those of ``prompt_tokens`` that the server had in its cache.
-        written_tokens: Those of ``prompt_tokens`` that it cached; like the tier, only used for the cost.
-        reasoning_tokens: Those of ``completion_tokens`` that were reasoning.
+        cached_tokens: The part of ``prompt_tokens`` that was read from the server's cache.
+        written_tokens: The part of ``prompt_tokens`` that was written to the cache; like the tier, only used for the
+            cost.
+        reasoning_tokens: The part of ``completion_tokens`` that was reasoning.
         tier: The service tier that the server reports, such as ``"flex"``.
-        cost: In US dollars, as the server reports or as the project's price list gives it.
+        cost: Cost in US dollars, as the server reports it or by the price list.
     """
 
     prompt_tokens: int | None = None
@@ -135,11 +136,11 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         text: The text; "" for a `Scoring`.
         reasoning: The reasoning, if the server separates it.
-        finish_reason: ``"stop"``, ``"length"`` ... in OpenAI's words.
-        scores: One raw number a text, in the order of `Scoring.texts`; a vector of several classes stays whole in
-            ``vectors``.
+        finish_reason: The finish reason as OpenAI names it (``"stop"``, ``"length"`` ...).
+        scores: One raw number for each text, in the order of `Scoring.texts`; ``vectors`` has whole vectors of several
+            classes.
         activation: The activation that the server applied to the scores (``"softmax"``, ``"none"`` ...), if known.
-        tokens: Of the text, reasoning included, if they were requested and the server reports them.
+        tokens: Tokens of the text, reasoning included, if they were requested and the server reports them.
         model: The model that answered, as the server names it.
         provider: The provider behind a router, if it names it.
     """
@@ -161,7 +162,7 @@ class CallFailed(Exception):
 
     Attributes:
         code: Why, as one of `FailureCode`.
-        detail: The server's or the client's message for a person.
+        detail: The server's or the client's message.
     """
 
     def __init__(self, code: FailureCode, detail: str) -> None:
@@ -171,15 +172,15 @@ class CallFailed(Exception):
 
 
 RESUME: Final = "resume the run"
-"""What to do once the cause of a halt is fixed, in messages of `Halt`; a trial has no run to resume."""
+"""Advice in messages of `Halt` once its cause is fixed; a trial has no run to resume."""
 
 
 class Halt(Exception):
-    """No call of the run can succeed now (a wrong key, a spent quota or budget): the run is to pause.
+    """No call of the run can succeed now (a wrong key, a spent quota or budget): the run pauses.
 
     Attributes:
         code: Why, as one of `FailureCode`.
-        message: What is wrong and what to do, for a person; never holds a key.
+        message: What is wrong and what to do; it never contains a key.
     """
 
     def __init__(self, code: FailureCode, message: str) -> None:
@@ -189,7 +190,7 @@ class Halt(Exception):
 
 
 class Deferred(Halt):
-    """The reply to a call comes later, with a batch: its item waits, and may make calls it knows already."""
+    """The reply comes later with a batch: the item waits, and may only make calls whose replies are stored."""
 
     def __init__(self) -> None:
         super().__init__("cancelled", "The reply comes with a batch.")
@@ -202,9 +203,9 @@ class Ask(Protocol):
         """Return the reply to a request.
 
         Args:
-            request: The request; equal requests with equal ``sample`` are sent once, ever.
-            step: The call's purpose, such as ``"analyse"``, for people who read the transcript.
-            role: Which of the verifier's servers to ask.
+            request: The request; equal requests with equal ``sample`` are sent only once.
+            step: The call's purpose, such as ``"analyse"``, for readers of the transcript.
+            role: The role of the verifier's server to call.
             sample: Distinguishes independent replies to the same request.
 
         Raises:
@@ -214,12 +215,12 @@ class Ask(Protocol):
         ...
 
 
-# -- How a reply ended: by itself, or before it was through.
+# -- How a reply ended: completely, or truncated.
 
 
 Ending = Literal["whole", "truncated", "refused", "content_filter"]
 REFUSAL: Final = "refusal"
-"""The finish reason of a reply whose server reports a refusal by the model."""
+"""The finish reason if the server reports that the model refused."""
 _WHOLE: Final = frozenset(
     {"stop", "end_turn", "stop_sequence", "stop_token", "eos", "eos_token", "complete", "completed", "done", "finished"}
 )
@@ -229,15 +230,16 @@ _FILTERED: Final = re.compile(
     r"|image_(?:safety|recitation|prohibited_content)|pup_limited_disabled|guardrails?(?:_\w+)?|error_toxic|sensitive"
     r"|(?:content_)?(?:blocked|moderat(?:ed|ion))"
 )
-"""In the words of OpenAI and Azure, Gemini and Vertex, Bedrock, Cohere, Zhipu, and of gateways."""
+"""Names of the finish reason by OpenAI and Azure, Gemini and Vertex, Bedrock, Cohere, Zhipu, and gateways."""
 _REFUSED: Final = frozenset({REFUSAL, "refused"})
 
 
 def ending(reply: Reply) -> Ending:
     """Return how a reply ended, as its server reports; one without a reason counts as complete.
 
-    Unknown reasons (an abort, a tool call) mean an incomplete reply: the rest is missing. Tool calls alone are a
-    complete reply without text.
+    Unknown reasons (an abort, a tool call) mean that the reply is incomplete. Tool calls alone are a complete reply
+    without
+    text.
     """
     reason = _plain(reply.finish_reason or "stop")
     if reason in _WHOLE or (reason in _TOOLS and not reply.text.strip()):
@@ -254,22 +256,22 @@ def is_filtered(reason: str | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _plain(reason: str) -> str:
-    """Return a reason in one spelling (``EndTurn``, ``content-filter``), without the decoration of clients
-    (``FinishReason.SAFETY``, ``FINISH_REASON_STOP``, ``content_filter: SAFETY``).
+    """Normalise a reason's spelling (``EndTurn``, ``content-filter``, ``FinishReason.SAFETY``, ``content_filter:
+    SAFETY``).
     """
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
     return re.sub(r"^(?:finish|stop)_?reason[._]", "", apart.lower()).partition(":")[0]
 
 
-# -- What the client needs kept: every attempt before it is sent, and every reply for ever.
+# -- The client's journal: every attempt is stored before it is sent, and every reply is kept.
 
 
 class JournaledCall(Struct, frozen=True, kw_only=True):
-    """One request that is about to be sent.
+    """A request that is about to be sent.
 
     Attributes:
         key: sha256 of the canonical request, the server's place and the sample's index.
-        server: That place: the server's name, or its address.
+        server: The server's place: its name, or its address.
         request: sha256 of the canonical request.
         body: The exact bytes to send.
         url: The address, without the key.
@@ -291,9 +293,9 @@ class Response(Struct, frozen=True, kw_only=True):
     Attributes:
         body: The raw bytes of the server's answer.
         task: How the bytes are to be parsed: ``"chat"`` or one of `records.Task`.
-        usage: As read from the body, with the cost.
-        ms: From sending to the last byte, in milliseconds.
-        origin: Where recorded replies come from, if a replay server reports that these are such; else None.
+        usage: Usage as read from the body, with the cost.
+        ms: Milliseconds from sending to the last byte.
+        origin: Where a recorded reply comes from, if a replay server reports it; else None.
     """
 
     profile: str
@@ -305,7 +307,7 @@ class Response(Struct, frozen=True, kw_only=True):
 
 
 class RunUsed(Struct, frozen=True, kw_only=True):
-    """Usage of a run up to now, over all its starts.
+    """Usage of a run so far, over all its starts.
 
     Attributes:
         calls: Attempts that were sent, failed ones included.
@@ -329,14 +331,14 @@ class RunUsed(Struct, frozen=True, kw_only=True):
 
 
 class Journal(Protocol):
-    """Records calls; every coroutine returns once its entry is committed."""
+    """Stores calls; every coroutine returns once its entry is committed."""
 
     def recall(self, key: bytes) -> Response | None:
-        """Return the stored response to a key, of any run, unless it is no longer to be used."""
+        """Return the stored response to a key, of any run, unless it may no longer be used."""
         ...
 
     def refused(self, key: bytes) -> CallFailed | None:
-        """Return how a server rejected a request of this run for its content, in an earlier start; None if none did."""
+        """Return how a server rejected a request of this run for its content in an earlier start, else None."""
         ...
 
     def spent(self) -> RunUsed: ...
@@ -346,7 +348,7 @@ class Journal(Protocol):
         ...
 
     def fail(self, attempt: int, code: FailureCode, status: int | None, detail: str, *, sent: bool = True) -> None:
-        """Record how an attempt failed; committed with the next transaction.
+        """Record how an attempt failed; it is committed with the next transaction.
 
         Args:
             sent: False if no server was reached.
@@ -354,5 +356,5 @@ class Journal(Protocol):
         ...
 
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
-        """Record a successful response; it is committed before anything that comes after it in this journal."""
+        """Record a successful response; it is committed before later entries of this journal."""
         ...

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.llm.profiles import Api
 
-# -- Addresses of servers: what is taken, where a call goes, what may be shown.
+# -- Addresses of servers: what is accepted, where a call goes, what may be shown.
 
 
 _QUERY = {"api-version"}
@@ -23,7 +23,7 @@ def checked(url: str) -> str:
     """Return a base URL in normal form.
 
     Raises:
-        ValueError: It is not an http(s) address of a server, or contains a user name or a key.
+        ValueError: The URL is not an http(s) address of a server, or contains a user name or a key.
     """
     url = url.strip()
     try:
@@ -48,7 +48,7 @@ def endpoint(base: str, path: str, query: str = "") -> str:
 
 
 def without_version(base: str) -> str:
-    """Return the base without a final ``/v1``, for servers that have calls outside of it."""
+    """Return the base without a final ``/v1``, for servers with calls outside of it."""
     parts = urlsplit(base)
     return parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 
@@ -57,8 +57,8 @@ _AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?\Z")
 
 
 def azure_root(base: str) -> str:
-    """Return Azure's address for calls that name the model in their body: its version 1, or a dated base's
-    counterpart.
+    """Return Azure's address for calls that name the model in their body: its version 1, or the equivalent for a dated
+    base.
     """
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
@@ -68,7 +68,7 @@ def azure_root(base: str) -> str:
 
 
 def place_of(url: str, path: str = "") -> str:
-    """Return a server's place: its address without query, final ``/v1`` and, if one is given, the path of a call.
+    """Return a server's place: its address without the query, a final ``/v1`` and the path of a call.
 
     ``http://h:8000``, ``http://h:8000/v1/`` and a call's ``http://h:8000/v1/chat/completions`` are one place.
     """
@@ -86,22 +86,22 @@ def is_local(url: str) -> bool:
 
 
 DEFAULT_CONCURRENCY = 100
-"""Calls in flight at most, unless a run says otherwise."""
+"""Maximum of calls in flight, unless a run configures another."""
 DEFAULT_TIMEOUT_S = 600.0
-"""Longest wait for a reply, unless a run says otherwise."""
+"""Longest wait for a reply in seconds, unless a run configures another."""
 
 
 class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Additions to requests beyond the server's profile; they may change replies.
 
     Attributes:
-        body: Fields of every chat's body; they override all others.
-        headers: Of every call; ``$NAME`` is replaced by that environment variable.
-        reasoning_effort: How much a model is to reason, in its maker's words.
-        max_tokens_field: The name of the maximum reply length in a chat's body.
-        fold_system: Whether the system prompt opens the user's message.
-        stream: Whether replies are requested as streams; this changes none.
-        api: Which of OpenAI's APIs is used; None leaves it to the model.
+        body: Fields of every chat's body; they override all other fields.
+        headers: Headers of every call; ``$NAME`` is replaced by that environment variable.
+        reasoning_effort: The reasoning effort, as the model's maker names it.
+        max_tokens_field: The field of the maximum reply length in a chat's body.
+        fold_system: Whether the system prompt is sent at the start of the user's message.
+        stream: Whether replies are streamed; this doesn't change them.
+        api: The OpenAI API to use; None leaves it to the model.
     """
 
     body: dict[str, Any] = {}
@@ -113,7 +113,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
     api: Api | None = None
 
     def config(self) -> dict[str, object]:
-        """Return the settings as a part of a configuration; of a header from a variable only its presence."""
+        """Return the settings as a part of a configuration; a header from a variable is included without its value."""
         said: dict[str, object] = {
             "extra_body": self.body,
             "extra_headers": {name: "$" if value.startswith("$") else value for name, value in self.headers.items()},
@@ -132,8 +132,8 @@ class Route(Struct, frozen=True, kw_only=True):
     """The network route to a server.
 
     Attributes:
-        ca_file: Certificates of the authorities that are trusted instead of the usual ones.
-        proxy: The proxy of connections; `FROM_ENVIRONMENT` for variables such as ``HTTPS_PROXY``.
+        ca_file: Certificates of the authorities to trust instead of the default ones.
+        proxy: The proxy; `FROM_ENVIRONMENT` reads variables such as ``HTTPS_PROXY``.
     """
 
     ca_file: str | None = None
@@ -153,10 +153,10 @@ class ModelServer(Struct, frozen=True, kw_only=True):
         model: The model's name there.
         key_variable: The environment variable that holds the key; None for a server without keys. The key itself is
             read when a call is made, and neither stored nor logged.
-        timeout_s: Longest wait for a reply, in seconds.
-        name: A name for equal servers: those of one name share their replies, wherever they are.
+        timeout_s: Longest wait for a reply in seconds.
+        name: A name for equivalent servers: those with the same name share stored replies, whatever their addresses.
         key_file: A file whose first line is the key.
-        key_command: A program and its arguments; it is started without a shell, and prints the key.
+        key_command: A program and its arguments; it is run without a shell, and prints the key.
         extras: Additions to every request.
         route: The network route.
     """
@@ -174,21 +174,21 @@ class ModelServer(Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Return the identity of its replies: its name, or else its address."""
+        """Return what identifies the server in stored replies: its name, or else its addresses."""
         return (self.name,) if self.name else (place_of(self.base_url),)
 
 
 BATCH: Final = "batch"
-"""The tier of calls that are asked in batches."""
+"""The price tier of calls that are made in batches."""
 
 
 class TokenPrices(Struct, frozen=True, kw_only=True):
     """US dollars a million tokens.
 
     Attributes:
-        cached_input: For prompt tokens from the server's cache; as ``input`` if None.
-        cache_write: For those that were cached; as ``input`` if None.
-        thought: For reasoning tokens; as ``output`` if None.
+        cached_input: Price of prompt tokens read from the server's cache; as ``input`` if None.
+        cache_write: Price of prompt tokens written to the cache; as ``input`` if None.
+        thought: Price of reasoning tokens; as ``output`` if None.
     """
 
     input: float
@@ -206,8 +206,8 @@ class Price(TokenPrices, frozen=True, kw_only=True):
     """The price of a model.
 
     Attributes:
-        date: When it was looked up (``2026-11-01``).
-        others: Prices of prompts longer than a number of tokens (0 for any), and of a tier ("" for the usual one).
+        date: Date of the price (``2026-11-01``).
+        others: Prices of prompts longer than a number of tokens (0 for any), and of a tier ("" for the default one).
     """
 
     date: str
@@ -220,7 +220,7 @@ class Price(TokenPrices, frozen=True, kw_only=True):
         return max(fitting, key=lambda one: one[0])[1] if fitting else self
 
     def in_batches(self) -> Price:
-        """Return the price of calls in batches: as the table lists it, else half, which all providers charge."""
+        """Return the price of calls in batches: as listed, else half, as all providers charge."""
         usual = {0: TokenPrices(**{name: getattr(self, name) for name in TokenPrices.__struct_fields__})}
         usual |= {above: rates for above, tier, rates in self.others if tier == ""}
         listed = {above: rates for above, tier, rates in self.others if tier == BATCH}
@@ -232,15 +232,15 @@ class Price(TokenPrices, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """A run's limits; None is no limit.
+    """A run's limits; None means unlimited.
 
     Attributes:
-        concurrency: Calls in flight at most.
+        concurrency: Maximum calls in flight.
         rpm: Requests a minute.
         tpm: Tokens a minute.
-        max_calls: Calls in all, over every start of the run, failed ones included.
-        max_tokens: Prompt and completion tokens in all.
-        max_cost: US dollars in all.
+        max_calls: Maximum calls over all starts of the run, failed ones included.
+        max_tokens: Maximum prompt and completion tokens over all starts.
+        max_cost: Maximum cost in US dollars over all starts.
     """
 
     concurrency: int = DEFAULT_CONCURRENCY
@@ -255,9 +255,9 @@ class StageLimits(Struct, frozen=True, kw_only=True):
     """Limits of a part of a run, in addition to those of the whole.
 
     Attributes:
-        name: The part's.
-        roles: The roles of the servers it asks.
-        goes_on: Whether a call beyond its budget fails by itself; else it ends the run.
+        name: The part's name.
+        roles: The roles of the servers it calls.
+        goes_on: Whether only the call fails that would exceed the budget; else the run ends.
     """
 
     name: str

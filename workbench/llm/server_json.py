@@ -1,4 +1,4 @@
-"""JSON as servers write it: some write invalid JSON, and their replies are replies all the same."""
+"""Lenient decoding of JSON: some servers write invalid JSON."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import msgspec
 
 _LONGEST_INT = 18
 _BEHIND = re.compile(r"(?:[\s\x00]|:[^\n]*+(?:\n|\Z))*+\Z")
-"""What may follow: blanks, and a gateway's lines that keep a connection alive."""
+"""What may follow the JSON: blanks, and keep-alive lines of a gateway."""
 
 
 def decoded_json(text: bytes | str) -> Any:
     """Decode JSON leniently.
 
-    ``NaN`` and infinities, numbers beyond a float, invalid UTF-8, unpaired surrogates and line ends within
-    texts (Python's and JavaScript's servers send them) are accepted: numbers as floats, broken characters as U+FFFD.
+    ``NaN`` and infinities, numbers that exceed a float, invalid UTF-8, unpaired surrogates and line ends within texts
+    (Python and JavaScript servers send them) are accepted: numbers as floats, invalid characters as U+FFFD.
 
     Raises:
-        ValueError: It is not JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The JSON is nested too deeply.
     """
     try:
         return msgspec.json.decode(text)

@@ -1,8 +1,8 @@
-"""One request over HTTP: bytes out, bytes back, limited in time and size.
+"""One HTTP request: bytes out, bytes back, limited in time and size.
 
-httpx's own connection pool walks all connections at every request, so aiohttp carries the requests under httpx's
-interface (``bench/calling.py`` compares). The transport is called without httpx's client around it: that would add
-cookies, redirects and proxies from the environment, none of which a call with a key may follow unasked.
+httpx's own connection pool walks all connections at every request, so aiohttp carries the requests behind httpx's
+interface (``bench/calling.py`` compares them). The transport is called without httpx's client, which would add cookies,
+redirects and proxies from the environment; a call with a key must not follow those unasked.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 
 LONGEST_REPLY = 16 * 2**20
-"""Bytes; a longer reply isn't read. As many are held at once as calls are in flight.
+"""Maximum size of a reply in bytes. As many replies are in memory as calls are in flight.
 
 2,048 tokens with 20 likely alternatives each are 10 MB as OpenAI indents them.
 """
 LONGEST_STREAM = 4 * LONGEST_REPLY
-"""Each piece of a stream has a frame of its own."""
+"""Maximum size of a stream in bytes: each piece has its own frame."""
 LONGEST_STREAM_S = 1800.0
-"""Longest wait for all of a stream: gateways keep it alive although no server answers behind them."""
+"""Longest duration of a whole stream: gateways keep it alive even if no server answers behind them."""
 LONGEST_HEADER = 64 * 1024
-"""Bytes, as other clients take them: gateways put cookies and policies there."""
+"""Maximum size of a header in bytes, as in other clients: gateways put cookies and policies there."""
 MOST_HEADERS = 1000
-"""A LiteLLM proxy passes on those of the server behind it, in addition to its own."""
+"""Maximum number of headers: a LiteLLM proxy adds its own to those of the server behind it."""
 CONNECT_S = 15.0
-"""Longest wait for a connection."""
+"""Longest wait for a connection in seconds."""
 
 
 class Received(Struct, frozen=True):
@@ -59,7 +59,7 @@ class Received(Struct, frozen=True):
 
 
 class Transport:
-    """Sends requests; open from ``async with`` on.
+    """Sends requests; an async context manager.
 
     Attributes:
         awake: The clock of its timeouts.
@@ -72,7 +72,7 @@ class Transport:
         import httpx
 
         self._request = httpx.Request
-        # A run has few addresses; to take one apart costs a tenth of a call.
+        # A run has few addresses; parsing one costs a tenth of a call.
         self._address = lru_cache(maxsize=64)(httpx.URL)
         self._through: dict[Route, httpx.AsyncBaseTransport] = {}
         await self.awake.__aenter__()
@@ -84,11 +84,11 @@ class Transport:
             await transport.aclose()
 
     def _routed(self, route: Route, url: str) -> httpx.AsyncBaseTransport:
-        """Return the connections of one route; those of different routes share nothing.
+        """Return the connection pool of one route; routes share no connections.
 
         Raises:
             AttemptFailed: The proxy is invalid.
-            Halt: The authorities' certificates can't be read.
+            Halt: The file of certificates can't be read.
         """
         import aiohttp
         import httpx
@@ -128,26 +128,26 @@ class Transport:
         stream: bool = False,
         sink: BinaryIO | None = None,
     ) -> Received:
-        """Send a request and return the response, whatever its status; a stream is folded into one body.
+        """Send a request and return the response, whatever its status; a stream is returned as one body.
 
         Args:
-            body: The content to POST; None for GET. For a body in pieces the headers give the length.
-            timeout_s: For all of it, in seconds in which this process was running.
+            body: The content to POST; None sends a GET. If the body comes in pieces, the headers have its length.
+            timeout_s: Timeout of the whole request in seconds, not counting suspensions of this process.
             route: The network route.
-            stream: The timeout is for each piece of a stream, which may be longer.
+            stream: Whether the timeout applies to each piece of a stream instead of the whole.
             sink: Receives the body of a successful response instead of the result.
 
         Raises:
-            AttemptFailed: There is no response, or an incomplete one (``timeout``, ``transport``, ``malformed``).
-            Halt: This process itself can't (no descriptor left, a full disk), whatever the server.
-            OSError: A file of this program's own can't be used.
+            AttemptFailed: No response, or an incomplete one, was received (``timeout``, ``transport``, ``malformed``).
+            Halt: This process can't send requests (no descriptor left, a full disk).
+            OSError: A file of this program can't be used.
         """
         import aiohttp
         import httpx
 
         extensions = {"timeout": {"connect": min(CONNECT_S, timeout_s), "read": None, "write": None, "pool": None}}
         if isinstance(body, bytes):
-            # What httpx would add to the headers aiohttp adds too.
+            # aiohttp adds the same headers as httpx would.
             request = self._request(
                 "POST", self._address(url), headers=headers, stream=httpx.ByteStream(body), extensions=extensions
             )
@@ -174,7 +174,7 @@ class Transport:
                     await response.aclose()
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
             if isinstance(error, OSError) and error.filename is not None:
-                # About a file: a fault of this program, as no socket has a name.
+                # An error about a file is a fault of this program: sockets have no name.
                 raise
             if (own := _own_trouble(error)) is not None:
                 raise Halt("internal", own) from error
@@ -195,7 +195,7 @@ class Transport:
 
 
 class _Within:
-    """A timeout that raises the transport's error; a class, since every call has one and a generator costs more."""
+    """A timeout that raises the transport's error. A class: every call needs one, and a generator costs more."""
 
     def __init__(self, limit: AwakeTimeout, otherwise: str) -> None:
         self._limit, self._otherwise = limit, otherwise
@@ -261,7 +261,7 @@ async def _take(
             packed = await anext(pieces, None)
         if packed is None:
             break
-        # At most this much of the decompressed body is held.
+        # Maximum of the decompressed body in memory.
         chunk = unpacking.take(packed, longest - size + 1)
         size += len(chunk)
         if size > longest:
@@ -285,10 +285,10 @@ class _Unpacking:
         return self._inner is None or self._inner.eof
 
     def take(self, packed: bytes, most: int) -> bytes:
-        """Decompress the next bytes, up to a maximum.
+        """Decompress the next bytes, into at most ``most`` bytes.
 
         Raises:
-            AttemptFailed: They can't be decompressed.
+            AttemptFailed: The bytes can't be decompressed.
         """
         if packed and not self._began:
             self._began, self._inner = True, _unpacker(self._encoding, packed[0])
@@ -305,17 +305,17 @@ class _Unpacking:
 
 
 _PACKINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"})
-"""Any other declared encoding of a body (``identity``, ``UTF-8``) doesn't change its bytes."""
+"""Encodings that compress; any other declared encoding (``identity``, ``UTF-8``) leaves the bytes unchanged."""
 _GZIP = b"\x1f"
 _PLAIN = b"{["
-"""How a reply begins."""
+"""The first bytes of uncompressed replies."""
 
 
 def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
     """Return a decompressor for a body with this first byte; None for one that is not compressed.
 
     Raises:
-        AttemptFailed: It is compressed in another way.
+        AttemptFailed: The body is compressed in another format.
     """
     is_gzip = first == _GZIP[0]
     if first in _PLAIN or (encoding in {"", "gzip", "x-gzip"} and not is_gzip):
@@ -336,7 +336,7 @@ _OWN = {
     errno.EROFS: "make its disk writable",
     errno.EIO: "check its disk",
 }
-"""What this machine lacks, which no server is to blame for -> the remedy."""
+"""Errors of this machine, not of a server -> the remedy."""
 
 
 def _own_trouble(error: BaseException) -> str | None:
@@ -345,7 +345,7 @@ def _own_trouble(error: BaseException) -> str | None:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, aiohttp.ClientConnectorDNSError):
-            # The system's word for a look-up without descriptors is any: no such name, an invalid argument.
+            # Without descriptors the system reports a look-up as any error: no such name, an invalid argument.
             try:
                 os.close(os.open(os.devnull, os.O_RDONLY))
             except OSError as lacking:

@@ -1,4 +1,4 @@
-"""A server's rate limits and requested waits, from its headers and messages."""
+"""Rate limits and requested waits, from a server's headers and messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IN_WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _EPOCH: Final = 1e9
-"""A number of seconds from here on is a date."""
+"""Larger numbers of seconds are dates."""
 _WINDOWS: Final = (
     ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
@@ -31,10 +31,10 @@ _WINDOWS: Final = (
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
     ("ratelimit-remaining", "ratelimit-reset"),
 )
-"""What is left of a limit, and when it is whole again."""
+"""Headers of the remainder of a limit, and of the time until its reset."""
 _LIMIT: Final = re.compile(r"[0-9]{1,12}")
 _LONGEST_MINUTE_S: Final = 120.0
-"""A limit that takes longer to be whole again is no minute's."""
+"""A limit with a longer time until its reset is not per minute."""
 
 
 def requested_wait(headers: Mapping[str, str], date: float) -> float | None:
@@ -42,17 +42,17 @@ def requested_wait(headers: Mapping[str, str], date: float) -> float | None:
     date.
 
     Args:
-        headers: By lower-case name.
-        date: Seconds since 1970, now.
+        headers: Headers by lower-case name.
+        date: The current time in seconds since 1970.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     return _moment(headers.get("retry-after", ""), date) if milliseconds is None else milliseconds / 1000
 
 
 def reset_wait(headers: Mapping[str, str], date: float) -> float | None:
-    """Return the seconds until the limits that are used up are reset, which may be longer than needed.
+    """Return the seconds until the used-up limits are reset, which may be longer than needed.
 
-    They are durations (``6m0s``, ``20ms``), RFC 3339, or seconds or milliseconds since 1970.
+    Accepted formats: durations (``6m0s``, ``20ms``), RFC 3339, and seconds or milliseconds since 1970.
     """
     resets = (_moment(headers.get(reset, ""), date) for left, reset in _WINDOWS if headers.get(left) == "0")
     return max((one for one in resets if one is not None), default=None)
@@ -86,7 +86,7 @@ def _moment(text: str, date: float) -> float | None:
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             moment = read(text)
-            # Without a zone it is Greenwich's (RFC 9110, 5.6.7), not this machine's.
+            # A date without a time zone is in Greenwich time (RFC 9110, 5.6.7), not in this machine's.
             return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - date)
         except (ValueError, OverflowError, TypeError):
             continue
@@ -104,7 +104,7 @@ def _number(text: str | None) -> float | None:
 def minute_limit(headers: Mapping[str, str], what: str) -> float | None:
     """Return how many ``requests`` or ``tokens`` a server allows a minute; None if it doesn't report that.
 
-    ``x-ratelimit-limit-requests`` may be a day's (Groq): the time in which used capacity comes back tells.
+    ``x-ratelimit-limit-requests`` may be per day (Groq): the time until used capacity is restored shows which.
     """
     anthropic = headers.get(f"anthropic-ratelimit-{what}-limit", "")
     if _LIMIT.fullmatch(anthropic):

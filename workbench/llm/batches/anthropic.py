@@ -39,9 +39,9 @@ _STATUSES: Final = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
-"""The status that an error has where it comes by itself."""
+"""The HTTP status of an error that arrives without one."""
 _CLOCKS_S: Final = 300.0
-"""How far two clocks may be apart."""
+"""The largest difference between two clocks."""
 _PAGES: Final = 20
 
 
@@ -64,7 +64,7 @@ class AnthropicBatches:
         return None
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`; only results show the names of calls, so every candidate has to end first."""
+        """See `BatchApi`. Only results show the names of calls, so every candidate has to end first."""
         after = ""
         for _ in range(_PAGES):
             page = await server.json(f"messages/batches?limit=100{after}")
@@ -136,7 +136,7 @@ def _calls(batch: dict[str, Any]) -> int:
 
 
 def _made_at(batch: dict[str, Any]) -> float:
-    """Return seconds since 1970; the current time if the batch gives none, so that it is examined."""
+    """Return when a batch was created, in seconds since 1970; the current time if unknown, so that it is examined."""
     try:
         return datetime.fromisoformat(optional_text(batch, "created_at") or "").timestamp()
     except ValueError:

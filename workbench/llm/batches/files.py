@@ -22,7 +22,7 @@ from workbench.llm.waits import requested_wait
 
 _ENDED: Final = frozenset({"failed", "completed", "expired", "cancelled"})
 _PAGES: Final = 20
-"""Pages of a list that are looked through; the newest come first."""
+"""Pages of a list that are searched; the newest come first."""
 _PAGE: Final = 100
 
 
@@ -53,7 +53,7 @@ class OpenAIBatches:
         return name_in(mapping(decoded(received.body), "the reply"))
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`; every batch has a file of its own."""
+        """See `BatchApi`. Every batch has its own input file."""
         after = ""
         for _ in range(_PAGES):
             page = await server.json(f"batches?limit={_PAGE}{after}")
@@ -103,7 +103,7 @@ class OpenAIBatches:
 
 
 class GeminiBatches(OpenAIBatches):
-    """``/v1beta/openai/batches``; files go through the Files API next to it, which wants the key in another header."""
+    """``/v1beta/openai/batches``; files go through the Files API next to it, which needs the key in another header."""
 
     most_bytes: int = 2 * 10**9
 
@@ -134,7 +134,7 @@ async def _google_key(server: BatchServer) -> dict[str, str]:
 
 
 class MistralBatches(OpenAIBatches):
-    """``/v1/batch/jobs``; files are as OpenAI's."""
+    """``/v1/batch/jobs``; files are in OpenAI's format."""
 
     most_calls: int = 1_000_000
     most_bytes: int = 512 * 10**6
@@ -144,7 +144,7 @@ class MistralBatches(OpenAIBatches):
         return b'{"custom_id":%s,"body":%s}' % (msgspec.json.encode(call), body)
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`; every job has a file of its own."""
+        """See `BatchApi`. Every job has its own input file."""
         for number in range(_PAGES):
             page = await server.json(f"batch/jobs?page={number}&page_size={_PAGE}")
             found = [mapping(one, "a job") for one in entries(page.get("data") or [], "the list of jobs")]
@@ -186,7 +186,7 @@ def name_in(data: dict[str, Any], field: str = "id") -> str:
     """Return the provider's name of an object; it becomes a part of paths.
 
     Raises:
-        AttemptFailed: It has no name, or an invalid one.
+        AttemptFailed: The object has no name, or an invalid one.
     """
     name = data.get(field)
     if not isinstance(name, str) or not name.replace("/", "").replace("-", "").replace("_", "").isalnum():

@@ -17,13 +17,13 @@ CANCELLED: Final = "the batch was cancelled before this request's turn came"
 
 
 class NewBatch(Struct, frozen=True, kw_only=True):
-    """A batch that is to be created.
+    """A batch to create.
 
     Attributes:
         token: Unique; the names of its calls begin with it.
-        calls: How many there are.
+        calls: Number of calls.
         since: Seconds since 1970, shortly before the first attempt to create it.
-        path: Where its calls would go one by one, after the base URL.
+        path: The path of a single call, after the base URL.
     """
 
     token: str
@@ -37,12 +37,12 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
     """The status of a batch.
 
     Attributes:
-        ended: No more results will come.
-        words: The provider's word for it.
-        done: Calls that it has answered or failed, if it reports them.
+        ended: Whether all results are available.
+        words: The provider's name of the status.
+        done: Calls that were answered or failed, if the provider reports them.
         results: The sources that `BatchApi.fetch` reads.
-        problems: Faults of the whole batch, so that no call was made: code and message each.
-        wait: Seconds that the provider asks to wait before the next look.
+        problems: Errors of the whole batch, none of whose calls was made: code and message each.
+        wait: Seconds that the provider asks to wait before the next poll.
     """
 
     ended: bool
@@ -54,7 +54,6 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
 
     @property
     def of_the_rest(self) -> tuple[AttemptFailed, bool]:
-        """Return the outcome of calls without a result, and whether they were made."""
         words = self.words.lower()
         if words in {"expired", "timeout_exceeded"}:
             return AttemptFailed("timeout", EXPIRED), False
@@ -67,10 +66,10 @@ class BatchResult(Struct, frozen=True, kw_only=True):
     """The result of one call.
 
     Attributes:
-        call: Its name.
+        call: The call's name.
         body: The reply's bytes, as a single call would have returned them.
-        failure: Why there is none.
-        made: Whether the call was made: one that wasn't costs nothing.
+        failure: Why the call has no reply.
+        made: Whether the call was made; otherwise it costs nothing.
     """
 
     call: str
@@ -83,8 +82,8 @@ class BatchApi(Protocol):
     """One provider's batches.
 
     Attributes:
-        most_calls: In one batch.
-        most_bytes: Of one batch as it is sent.
+        most_calls: Maximum calls of one batch.
+        most_bytes: Maximum size of one batch as it is sent.
     """
 
     most_calls: int
@@ -97,10 +96,10 @@ class BatchApi(Protocol):
         ...
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """Return the name of a batch that may exist already; None if it doesn't.
+        """Return the name of the batch if it already exists, else None.
 
         Raises:
-            NotYetKnown: It can't be determined before another batch has ended.
+            NotYetKnown: Another batch has to end before this can be determined.
         """
         ...
 
@@ -131,11 +130,10 @@ class NotYetKnown(Exception):
     """It can't be determined yet whether a batch was created."""
 
 
-# -- Lines of JSON, in files: a batch may be larger than what should be held.
+# -- JSON lines, processed from files: a batch may be too large for memory.
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the non-empty lines, from the beginning."""
     file.seek(0)
     return (line for line in file if line.strip())
 
@@ -181,7 +179,7 @@ _NOT_MADE: Final = {
     "batch_expired": ("timeout", EXPIRED),
     "batch_cancelled": ("cancelled", CANCELLED),
 }
-"""OpenAI's codes of calls that were not made."""
+"""OpenAI's error codes of calls that were not made."""
 
 
 def openai_result(line: bytes) -> BatchResult:

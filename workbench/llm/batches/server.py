@@ -15,17 +15,17 @@ from workbench.llm.lane import Lane, without_secrets
 from workbench.llm.transport import Received, Transport
 
 LONGEST_RESULTS: Final = 4 * 2**30
-"""Bytes of a file of results."""
+"""Maximum size of a file of results, in bytes."""
 _CHUNK: Final = 2**20
 _SLOWEST: Final = 64 * 1024
-"""Bytes a second that a file may take at least, beyond the server's timeout."""
+"""The slowest accepted transfer of a file in bytes a second; it extends the server's timeout."""
 
 
 class BatchServer:
     """An endpoint as its batches use it.
 
     Args:
-        base: Which of its addresses.
+        base: The base URL to use.
     """
 
     def __init__(self, lane: Lane, base: str, transport: Transport, clock: Clock) -> None:
@@ -40,12 +40,11 @@ class BatchServer:
         return f"{parts.scheme}://{parts.netloc}"
 
     def url(self, path: str) -> str:
-        """Return the URL of a path after the base URL; its query goes before the base's own."""
+        """Return the URL of a path after the base URL; its query precedes that of the base URL."""
         path, _, query = path.partition("?")
         return urls.endpoint(self._base, path, query)
 
     async def key(self) -> str:
-        """Return the server's key; "" if it needs none."""
         return (await self.lane.secrets(os.environ)).key or ""
 
     async def send(
@@ -59,7 +58,7 @@ class BatchServer:
 
         Args:
             url: On the server's own host: a key goes nowhere else.
-            body: The content to POST; None for GET.
+            body: The content to POST; None sends a GET.
             headers: They override the usual ones.
             sink: Receives the body.
 

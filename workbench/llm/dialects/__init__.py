@@ -34,7 +34,7 @@ __all__ = ["CHAT_PATHS", "Built", "build", "read", "reread", "sendable", "unsent
 
 
 _SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5, "top_logprobs": 5}
-"""A value of each setting."""
+"""An example value of each setting."""
 
 
 class Built(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Built(Struct, frozen=True, kw_only=True):
 
     Attributes:
         task: How the reply is to be parsed: ``"chat"`` or one of `records.Task`.
-        path: After the base URL, or next to its ``/v1`` if ``beside_version``.
+        path: The path after the base URL, or next to its ``/v1`` if ``beside_version``.
         query: The path's query unless the base URL has it already.
         body: The bytes to send; equal requests have equal bytes.
         notes: Settings that could not be sent as requested, in words.
@@ -60,7 +60,7 @@ def build(profile: Profile, model: str, request: Request, sample: int = 0, extra
     """Build a request for one server.
 
     Args:
-        profile: As `profiles.spoken_to` returns it for the model.
+        profile: The profile that `profiles.spoken_to` returns for the model.
         sample: Added to the request's seed, if it has one.
         extras: Additional fields and headers.
 
@@ -87,7 +87,7 @@ CHAT_PATHS: Final[Mapping[Dialect, str]] = {
     "openai-responses": responses.PATH,
     "openai-chat": "chat/completions",
 }
-"""Where a request for text goes."""
+"""The path of a request for text."""
 
 
 def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
 
 
 def sendable(profile: Profile, model: str) -> tuple[str, ...]:
-    """Return the names of the settings that a server accepts, each by itself."""
+    """Return the names of the settings that a server accepts, each tested separately."""
     return tuple(name for name, value in _SOME.items() if not unsent(profile, model, Sampling(**{name: value})))
 
 
@@ -119,7 +119,7 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
         count: How many texts were to be scored, if known.
 
     Raises:
-        CallFailed: They are not such a reply, or report an error.
+        CallFailed: The bytes are not such a reply, or report an error.
     """
     data = decoded(body)
     if (error := instead_of_reply(data)) is not None:
@@ -135,7 +135,7 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
 
 
 def reread(response: Response) -> Reply:
-    """Parse a stored response, with the usage that was stored; errors as with `read`."""
+    """Parse a stored response, with the stored usage; raises as `read` does."""
     return structs.replace(read(response.body, response.task, response.profile), usage=response.usage)
 
 
@@ -143,9 +143,9 @@ def reread(response: Response) -> Reply:
 
 
 MAX_TOKENS = 4096
-"""The default: the field is mandatory."""
+"""The default maximum reply length in tokens: the field is mandatory."""
 LEAST_CACHED = 4 * 1024
-"""Characters: 1,024 tokens are the least that is cached for any model (4,096 for some); less is read as ever."""
+"""Minimum characters of a cached prefix: no model caches fewer than 1,024 tokens (some 4,096)."""
 _REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -159,11 +159,11 @@ _REASONS = {
 def build_anthropic(
     profile: Profile, model: str, chat: Chat, notes: list[str], extras: RequestExtras = NO_EXTRAS
 ) -> bytes:
-    """Build the body of a call; settings that can't be sent as requested are added to ``notes``."""
+    """Build the body of a call; add settings that can't be sent as requested to ``notes``."""
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     if messages[-1].role == "assistant":
-        # Blanks at the end of a prefill are rejected.
+        # Trailing blanks in a prefill are rejected.
         messages = (*messages[:-1], PromptMessage("assistant", messages[-1].content.rstrip()))
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     body: dict[str, Any] = {"model": model}
@@ -207,7 +207,7 @@ def read_anthropic(data: Any) -> Reply:
     """Parse the decoded JSON.
 
     Raises:
-        AttemptFailed: It is not a message.
+        AttemptFailed: The data is not a message.
     """
     data = mapping(data, "the reply")
     blocks = [mapping(block, "a block of the content") for block in entries(data.get("content"), "content")]
@@ -239,15 +239,15 @@ def _usage(data: Any) -> Usage:
     )
 
 
-# -- Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, what may follow
-# a text, and embeddings.
+# -- Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, continuations
+# of a text, and embeddings.
 
 
 Vector = tuple[float, ...]
 
 
 def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
-    """Build the body of a call, its path, and whether that is next to the base URL's ``/v1``.
+    """Return the body of a call, its path, and whether the path is next to the base URL's ``/v1``.
 
     Raises:
         ValueError: The server has no such call or option, or the query is missing.
@@ -272,11 +272,11 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
         case "rerank":
             body = {"model": model, "query": request.query, "documents": texts}
         case _ if request.query is not None:
-            # The server lays the turns out by the model's own template.
+            # The server formats the turns with the model's own chat template.
             turns = (("user", request.query), ("assistant", *texts))
             body = {"model": model, "messages": [{"role": role, "content": text} for role, text in turns]}
         case _:
-            # SGLang's own call takes ``text``.
+            # SGLang's call takes ``text``.
             body = {"model": model, "text" if profile.name == "sglang" else "input": texts}
     if request.activate is not None:
         body["use_activation"] = request.activate
@@ -304,7 +304,7 @@ def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, 
 
 
 def read_scoring(data: Any, task: str, count: int | None) -> Reply:
-    """Parse one number a text, in the order of the texts; of a vector the last value counts, and the whole is kept.
+    """Parse one number for each text, in their order; the score of a vector is its last value.
 
     Raises:
         AttemptFailed: Scores are missing, too many or not numbers.

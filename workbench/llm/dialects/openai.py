@@ -24,7 +24,7 @@ from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, TokenChoi
 from workbench.llm.server import NO_EXTRAS, RequestExtras
 from workbench.llm.server_json import decoded_json
 
-# -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
+# -- Validate JSON that a server sent: any part may be missing or of another type.
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -38,7 +38,7 @@ def decoded(body: bytes) -> Any:
     """Decode the JSON of a reply; blank and comment lines before it (OpenRouter's keep-alives) are skipped.
 
     Raises:
-        AttemptFailed: It is not JSON, or an object that reports an error.
+        AttemptFailed: The body is not JSON, or is an object that reports an error.
     """
     try:
         data = decoded_json(without_keep_alives(body))
@@ -64,7 +64,7 @@ def mapping(data: Any, what: str) -> dict[str, Any]:
     """Return the data as an object.
 
     Raises:
-        AttemptFailed: It is something else.
+        AttemptFailed: The data has another type.
     """
     if not isinstance(data, dict):
         raise malformed(f"{what} is no object")
@@ -75,7 +75,7 @@ def entries(data: Any, what: str) -> list[Any]:
     """Return the data as a list.
 
     Raises:
-        AttemptFailed: It is something else.
+        AttemptFailed: The data has another type.
     """
     if not isinstance(data, list):
         raise malformed(f"{what} is no list")
@@ -86,7 +86,7 @@ def number(data: Any, what: str) -> float:
     """Return the data as a float.
 
     Raises:
-        AttemptFailed: It is something else.
+        AttemptFailed: The data has another type.
     """
     if isinstance(data, bool) or not isinstance(data, int | float) or not -_LARGEST <= data <= _LARGEST:
         raise malformed(f"{what} is no number")
@@ -99,7 +99,7 @@ def optional_text(data: dict[str, Any], name: str) -> str | None:
 
 
 def optional_count(data: Any, name: str) -> int | None:
-    """Return a number of tokens, if there is a plausible one; a reply isn't lost for a bad count."""
+    """Return a number of tokens if it is plausible, else None: a bad count must not lose a reply."""
     value = data.get(name) if isinstance(data, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_TOKENS:
         return None
@@ -108,15 +108,15 @@ def optional_count(data: Any, name: str) -> int | None:
 
 _HIGHEST_COST = 1e6
 _MOST_CHARACTERS = 8
-"""A token is no longer than this on average; more text was not counted."""
+"""Maximum average characters of a token; a longer text was not counted."""
 _CHARACTERS_A_TOKEN = 4
-"""To estimate what was not counted."""
+"""Characters of a token, to estimate tokens that the server did not count."""
 
 
 def build(
     profile: Profile, model: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras = NO_EXTRAS
 ) -> bytes:
-    """Build the body of a call; settings that can't be sent as requested are added to ``notes``."""
+    """Build the body of a call; add settings that can't be sent as requested to ``notes``."""
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     body: dict[str, Any] = {
@@ -133,7 +133,7 @@ def build(
 
 
 def chosen_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
-    """Return the fields for reasoning effort and streaming, if they were set."""
+    """Return the fields for reasoning effort and streaming that were set."""
     fields: dict[str, Any] = {}
     if (asked := extras.reasoning_effort) is not None:
         fields[profile.effort] = asked if profile.effort == "reasoning_effort" else {"effort": asked}
@@ -167,7 +167,7 @@ def prefilled(
 def sampling_fields(
     profile: Profile, plain: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras
 ) -> dict[str, Any]:
-    """Return the sampling settings as fields of a chat; those that can't be sent unchanged are added to ``notes``."""
+    """Return the sampling settings as fields of a chat; add those that can't be sent unchanged to ``notes``."""
     asked = chat.sampling
     is_long = profile.long is not None and profile.long.match(plain)
     thinks = profile.thinking is not None and profile.thinking.match(plain)
@@ -195,14 +195,14 @@ def drop(fields: dict[str, Any], notes: list[str], whom: str) -> None:
 
 
 _BROKEN_OFF = {"error", "network_error", "insufficient_system_resource"}
-"""Words of Mistral and OpenRouter, Zhipu, DeepSeek for a reply that the server itself didn't bring to its end."""
+"""Finish reasons of replies that the server itself interrupted: Mistral and OpenRouter, Zhipu, DeepSeek."""
 
 
 def read(data: Any) -> Reply:
     """Parse the decoded JSON.
 
     Raises:
-        AttemptFailed: It is not a chat completion, reports an error, or was interrupted by the server.
+        AttemptFailed: The data is not a chat completion, reports an error, or was interrupted by the server.
     """
     data = mapping(data, "the reply")
     choice = _choice(data)
@@ -211,7 +211,7 @@ def read(data: Any) -> Reply:
     reason = _reason(choice)
     if (reason or "").lower() in _BROKEN_OFF:
         raise AttemptFailed("server", f"the server broke its reply off ({reason})", status=200)
-    # Gemini sends no message where its filter let nothing through.
+    # Gemini sends no message if its filter removed everything.
     is_taken = choice.get("message") is None and is_filtered(reason)
     message = {} if is_taken else mapping(choice.get("message"), "the message")
     parts = _MessageTexts.of(message)
@@ -232,13 +232,13 @@ def _choice(data: dict[str, Any]) -> dict[str, Any]:
     """Return the choice of index 0.
 
     Raises:
-        AttemptFailed: There is none; other fields may tell why.
+        AttemptFailed: The reply has no choice; other fields may give the reason.
     """
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
         said = msgspec.json.encode(data)[:_LONGEST_EXCERPT].decode("utf-8", "replace")
         raise malformed(f"a reply without choices: {one_line(said)}")
-    # A server may send several, in any order; the first is that of index 0.
+    # A server may send several choices in any order.
     first = next((one for one in choices if isinstance(one, dict) and one.get("index") == 0), choices[0])
     return mapping(first, "the choice")
 
@@ -247,7 +247,7 @@ def read_completion(data: Any) -> Reply:
     """Parse the decoded JSON of OpenAI's older API: the text, and the likeliest tokens.
 
     Raises:
-        AttemptFailed: It is not a completion.
+        AttemptFailed: The data is not a completion.
     """
     data = mapping(data, "the reply")
     choice = _choice(data)
@@ -272,7 +272,7 @@ def _older_tokens(logprobs: Any) -> Iterator[TokenChoice]:
 
 
 def tokens(logprobs: Any) -> Iterator[TokenChoice]:
-    """Yield the tokens of a reply that has them in OpenAI's format; a reply isn't lost for bad ones."""
+    """Yield the tokens of a reply in OpenAI's format; malformed ones must not lose a reply."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for one in content if isinstance(content, list) else ():
         found = dict(filter(None, map(_likely, (one, *_listed(one, "top_logprobs")))))
@@ -301,7 +301,7 @@ def _reason(choice: dict[str, Any]) -> str | None:
         return native
     names = ("finish_reason", "finishReason", "stop_reason")
     said = next((choice[name] for name in names if choice.get(name) is not None), None)
-    # SGLang's own call has an object there; a value that is no word is unknown.
+    # SGLang's call has an object there; any value but a string means that the reason is unknown.
     said = said.get("type") if isinstance(said, dict) else said
     return said if said is None or isinstance(said, str) else f"unknown ({type(said).__name__})"
 
@@ -310,7 +310,7 @@ class _MessageTexts(Struct, frozen=True):
     """A message's texts, by kind.
 
     Attributes:
-        text: None if there is none at all: reasoning took all tokens, or there is a refusal instead.
+        text: None if the message has no text: reasoning took all tokens, or the model refused.
     """
 
     text: str | None
@@ -321,7 +321,7 @@ class _MessageTexts(Struct, frozen=True):
     def of(cls, message: dict[str, Any]) -> _MessageTexts:
         content = message.get("content")
         own = message.get("provider_specific_fields")
-        # LiteLLM moves a refusal there.
+        # LiteLLM moves a refusal to this field.
         refusal = optional_text(message, "refusal") or optional_text(own if isinstance(own, dict) else {}, "refusal")
         thoughts = [optional_text(message, name) for name in ("reasoning_content", "reasoning", "thinking")]
         reasoning = next((thought for thought in thoughts if thought), "")
@@ -351,7 +351,7 @@ def words(parts: list[Any], *kinds: str) -> str:
 
 
 def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
-    """Add an estimate of visible reasoning to counts that can't include it: it was charged, too."""
+    """Add an estimate of visible reasoning to counts that exclude it: it is charged, too."""
     if counted.completion_tokens is None or counted.completion_tokens * _MOST_CHARACTERS >= len(text) + len(reasoning):
         return counted
     thought = len(reasoning) // _CHARACTERS_A_TOKEN
@@ -363,7 +363,7 @@ def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
 
 
 def usage(data: Any, tier: Any = None) -> Usage:
-    """Parse tokens and, if the server reports it, the cost in US dollars.
+    """Parse the token counts, and the cost in US dollars if the server reports it.
 
     Reasoning is charged like output. Servers that exclude it from completion tokens count it in the total, or only in
     the details.
@@ -419,7 +419,7 @@ _WRITTEN = (
     (_DETAILS, "cache_creation_tokens"),
     (None, "cache_creation_input_tokens"),
 )
-"""Where servers count prompt tokens that they read from their cache, and put there."""
+"""The fields in which servers count prompt tokens written to their cache."""
 _TICKS_A_DOLLAR = 1e10
 
 

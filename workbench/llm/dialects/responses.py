@@ -30,11 +30,11 @@ from workbench.llm.server import NO_EXTRAS, RequestExtras
 PATH: Final = "responses"
 _LENGTH: Final = "max_output_tokens"
 _SHORTEST: Final = 16
-"""The least that the field takes, for any model."""
+"""The minimum of the field for any model, in tokens."""
 
 
 def build(profile: Profile, model: str, chat: Chat, notes: list[str], extras: RequestExtras = NO_EXTRAS) -> bytes:
-    """Build the body of a call; settings that can't be sent as requested are added to ``notes``."""
+    """Build the body of a call; add settings that can't be sent as requested to ``notes``."""
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     system = "\n\n".join(message.content for message in messages if message.role == "system")
@@ -42,7 +42,7 @@ def build(profile: Profile, model: str, chat: Chat, notes: list[str], extras: Re
     body["input"] = [
         {"role": message.role, "content": message.content} for message in messages if message.role != "system"
     ]
-    # Replies are kept here; there they would stay for a month.
+    # Replies are stored here; OpenAI would keep them for a month.
     body["store"] = False
     body |= _sampling(profile, plain, chat, notes, extras) | chosen_fields(profile, extras)
     return msgspec.json.encode(_with_own(body, extras.body))
@@ -72,7 +72,7 @@ def _with_own(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-# -- What comes back.
+# -- Replies.
 
 
 def is_response(data: Any) -> bool:
@@ -89,7 +89,7 @@ def read(data: dict[str, Any]) -> Reply:
     """Parse the decoded JSON.
 
     Raises:
-        AttemptFailed: It is not a response, or an incomplete one.
+        AttemptFailed: The data is not a response, or is incomplete.
     """
     reason = _reason(data)
     items = [mapping(item, "an item of the output") for item in entries(data.get("output"), "output")]
@@ -114,10 +114,10 @@ def read(data: dict[str, Any]) -> Reply:
 
 
 def _reason(data: dict[str, Any]) -> str:
-    """Return the finish reason in a chat's words.
+    """Return the finish reason as a chat completion names it.
 
     Raises:
-        AttemptFailed: It didn't finish.
+        AttemptFailed: The response didn't finish.
     """
     status = optional_text(data, "status") or "completed"
     if status in {"failed", "cancelled"}:
@@ -136,8 +136,8 @@ class _OutputMessage:
     """A message of the output.
 
     Attributes:
-        is_commentary: It is intermediate text, not part of the answer.
-        is_whole: Nothing indicates that it is incomplete.
+        is_commentary: Whether the text is intermediate, not part of the answer.
+        is_whole: Whether nothing indicates that the message is incomplete.
     """
 
     def __init__(self, item: dict[str, Any]) -> None:

@@ -20,11 +20,9 @@ _WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 def unstreamed(body: bytes, content_type: str = "") -> bytes:
-    """Return a stream as one body, a chat completion or a response in OpenAI's format, or a message in Anthropic's;
-    else
-    the input.
+    """Return a stream as the body of one reply, in OpenAI's or Anthropic's format; return any other body unchanged.
 
-    The content decides, not its type: gateways send plain bodies as streams, and streams as anything.
+    The content decides, not its declared type: gateways send plain bodies as streams, and streams as anything.
 
     Raises:
         AttemptFailed: The stream can't be parsed, or ended before its reply did.
@@ -100,8 +98,6 @@ def _besides(event: dict[str, Any], name: str) -> Any:
 
 
 class _StreamedTexts:
-    """Streamed pieces of text, by kind."""
-
     def __init__(self) -> None:
         self._pieces: dict[str, list[Any]] = {}
 
@@ -126,10 +122,10 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 class _CompletionEvents:
-    """OpenAI's chunks, with all fields next to the choices; of several choices that of the lowest index.
+    """OpenAI's chunks with their other fields; of several choices the one with the lowest index.
 
     Args:
-        is_done: Whether the server reports the end; some proxies of Gemini report that without a reason.
+        is_done: Whether the server reported the end; some proxies of Gemini do so without a reason.
     """
 
     def __init__(self, *, is_done: bool) -> None:
@@ -152,7 +148,7 @@ class _CompletionEvents:
     def _add(self, choice: dict[str, Any]) -> None:
         kept = ("error", "finish_reason", "native_finish_reason")
         told = {name: choice[name] for name in kept if says_anything(choice.get(name))}
-        # A last word of "stop" doesn't take back what ended the reply before it.
+        # A final "stop" doesn't override an earlier finish reason.
         if told.get("finish_reason") == "stop" and "finish_reason" in self._choice:
             del told["finish_reason"]
         self._choice |= told
@@ -161,16 +157,16 @@ class _CompletionEvents:
         if choice.get("delta") or not whole:
             self._said.add(choice.get("delta"), _WORDS)
         else:
-            # Some send a whole reply as the one event of its stream, or again as the last (MiniMax).
+            # Some servers send a whole reply as the only event, or again as the last one (MiniMax).
             self._said = whole
         logprobs = choice.get("logprobs")
         self._tokens += _objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
 
     def whole(self) -> dict[str, Any]:
-        """Return the completion, or the error in its place.
+        """Return the completion, or the error that was sent instead.
 
         Raises:
-            AttemptFailed: It is incomplete.
+            AttemptFailed: The completion is incomplete.
         """
         if not self._choice and instead_of_reply(self._beside) is not None:
             return self._beside
@@ -184,14 +180,14 @@ class _CompletionEvents:
 
 
 _UNSAID = "unsaid"
-"""No end that anybody knows: it may have been cut on its way."""
+"""A finish reason that is unknown here: the reply may have been truncated on its way."""
 
 
 class _MessageEvents:
     """Anthropic's events.
 
     Attributes:
-        began: Whether there were any.
+        began: Whether an event was received.
     """
 
     def __init__(self) -> None:
@@ -223,7 +219,7 @@ class _MessageEvents:
         """Return the message.
 
         Raises:
-            AttemptFailed: It is incomplete.
+            AttemptFailed: The message is incomplete.
         """
         if self._whole.get("stop_reason") is None:
             raise _cut_off()
@@ -232,10 +228,10 @@ class _MessageEvents:
 
 
 class _ResponseEvents:
-    """Events of OpenAI's Responses API, the last of which holds the whole.
+    """Events of OpenAI's Responses API; the last one contains the whole response.
 
     Attributes:
-        began: Whether there were any.
+        began: Whether an event was received.
     """
 
     def __init__(self) -> None:
@@ -255,7 +251,7 @@ class _ResponseEvents:
         """Return the response; some servers omit from the last event what earlier ones contained.
 
         Raises:
-            AttemptFailed: It is incomplete.
+            AttemptFailed: The response is incomplete.
         """
         if self._whole is None:
             raise _cut_off()

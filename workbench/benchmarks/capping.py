@@ -1,8 +1,8 @@
 """Chooses as many questions with judged completions as possible within quotas and caps.
 
-That choice is an integer programme: a question takes from its stratum, its source and two models at once, so that no
-flow and no greedy rule is exact, since one taken early can keep out two later ones. HiGHS (scipy.optimize.milp) proves
-its optimum.
+That choice is an integer programme: a question takes from its stratum, its source and two models at once, which neither
+a flow nor a greedy rule solves exactly, since an early choice can exclude two later ones. HiGHS (scipy.optimize.milp)
+proves its optimum.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from workbench.core.errors import WorkbenchError
 from workbench.data.alike import drawn_number, drawn_places
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
-# -- Questions with completions that somebody, a judge or people, has called correct or incorrect.
+# -- Questions whose completions a judge or annotators called correct or incorrect.
 
 
 Lack = Literal["no_verdict", "too_few_correct", "too_few_incorrect", "too_few_of_both"]
-"""Why a question gives nothing to a set of so many correct and so many incorrect completions."""
+"""Why a question lacks the required numbers of correct and incorrect completions."""
 LACKS: Final[dict[str, str]] = {
     "no_verdict": "no completion is decided",
     "too_few_correct": "too few are correct",
@@ -39,7 +39,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     Attributes:
         item: Row id.
         key: Its id within its question.
-        correct: What was said of it; None for neither: an abstention, an error, a conflict, or nothing at all.
+        correct: The verdict or label; None for an abstention, an error, a conflict, or no verdict.
     """
 
     item: int
@@ -53,7 +53,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Row id.
-        dataset, key: What it is known by in every database.
+        dataset, key: Names of the question that are the same in every database.
         type: The letter of its answer type; `UNTYPED` for none.
         subtype: Its code; `UNTYPED` for none.
     """
@@ -84,7 +84,7 @@ def lack(question: Question, each: int) -> Lack | None:
 
 
 def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completion, ...]:
-    """Draw ``each`` correct and ``each`` incorrect completions of a question; all of a kind that it lacks."""
+    """Draw ``each`` correct and ``each`` incorrect completions of a question; all of a kind if there are fewer."""
     names = [one.key for one in question.completions]
     said = [one.correct for one in question.completions]
     places = picked(names, said, each, seed, question.drawn_by(step))
@@ -94,12 +94,12 @@ def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completio
 def picked(
     names: Sequence[str], said: Sequence[bool | None], each: int, seed: int, drawn_by: tuple[str, ...]
 ) -> list[int]:
-    """Return the positions of those that `pick` draws.
+    """Return the positions of the completions that `pick` draws.
 
     Args:
         names: Keys of a question's completions.
         said: Whether each is correct; None for neither.
-        drawn_by: What chance knows the question by; see `Question.drawn_by`.
+        drawn_by: Identifies the question in the draw; see `Question.drawn_by`.
     """
     found = []
     for correct in (True, False):
@@ -110,7 +110,7 @@ def picked(
 
 
 STEP = "balanced"
-"""Sets its draws apart from those of other steps with the same seed."""
+"""Separates its draws from those of other steps with the same seed."""
 Chosen = list[tuple[Question, tuple[Completion, ...]]]
 """Questions, each with the completion that is correct and the one that is not."""
 
@@ -141,14 +141,14 @@ def fullest(
 ) -> Chosen:
     """Choose one correct and one incorrect completion of as many questions as quotas and caps allow.
 
-    Of all choices of that many it is the one whose completions' drawn numbers have the least sum.
+    Of all optimal choices it is the one with the smallest sum of its completions' drawn numbers.
 
     Args:
-        questions: Those that may be chosen.
-        strata: Each one's stratum.
+        questions: The candidates.
+        strata: The stratum of each question.
 
     Raises:
-        WorkbenchError: The solver gives up.
+        WorkbenchError: The solver finds no optimum.
     """
     options = [(place, one) for place, question in enumerate(questions) for one in question.completions]
     options = [(place, one) for place, one in options if one.correct is not None]

@@ -23,7 +23,7 @@ SetGold = Annotated[
 
 
 class PicksOptions(Options, frozen=True, kw_only=True):
-    """The completions that annotators are to label."""
+    """The completions to label."""
 
     judge: Annotated[str, option("The verifier whose verdicts decide.", metavar="NAME")]
     run: Annotated[Whole | None, option("Its run; by default the newest complete one.")] = None
@@ -36,7 +36,7 @@ class PicksOptions(Options, frozen=True, kw_only=True):
 
 
 class RandomOptions(Options, frozen=True, kw_only=True):
-    """The number of questions to draw, and from which."""
+    """The number of questions to draw, and the selection to draw from."""
 
     n: Annotated[Whole, option("Questions.", "--n")]
     where: Where = ()
@@ -78,7 +78,7 @@ def run_of(text: str) -> tuple[str, int]:
     """Parse a judge and its run, ``NAME=N``.
 
     Raises:
-        UsageError: It has no such form.
+        UsageError: The text doesn't have this form.
     """
     name, number = pair(text)
     if not number.isdecimal() or len(number) > 18:
@@ -87,7 +87,9 @@ def run_of(text: str) -> tuple[str, int]:
 
 
 class HardOptions(Options, frozen=True, kw_only=True):
-    """An option that is not given (None, no judge, no condition) is as the queue was frozen, else as in the paper."""
+    """An option that is not given (None, no judge, no condition) has the value of the frozen queue, else the
+    paper's.
+    """
 
     judges: Annotated[
         tuple[str, ...], option("A verifier that votes (an odd number of them).", "--judge", metavar="NAME")
@@ -130,7 +132,7 @@ class DrawOptions(Options, frozen=True, kw_only=True):
         """Return the types, in the order of the report.
 
         Raises:
-            UsageError: They are no letters.
+            UsageError: The types are not letters.
         """
         letters = tuple(dict.fromkeys(word.strip().upper() for word in self.types.split(",")))
         if not all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters):

@@ -27,9 +27,9 @@ PRESETS: Final[dict[str, str]] = {
     "code-reward-models": "reward models of Scoring Verifiers, asked in turns as in figure 15, for workbench.toml",
     "mcts-ablations": "MCTS-Judge in readings in which its parts can show, and table 5's ablations, for workbench.toml",
 }
-"""What there is, and what it is."""
+"""Names and descriptions of the presets."""
 _NO_LICENCE: Final = "self-curated"
-"""What table 7 says of a source that has none to be named."""
+"""The licence in table 7 of a source without a named licence."""
 
 
 class PaperSource(Struct, frozen=True, kw_only=True):
@@ -37,9 +37,9 @@ class PaperSource(Struct, frozen=True, kw_only=True):
 
     Attributes:
         source: Domain and name.
-        licence: None where the paper knows none.
-        questions: Drawn of it.
-        names: What it is called, there and in the released files, folded; ``*`` stands for the name of a part.
+        licence: None if the paper states none.
+        questions: Questions drawn from it.
+        names: Its names in the paper and the released files, case-folded; ``*`` matches the name of a part.
     """
 
     source: str
@@ -55,13 +55,13 @@ class PaperSource(Struct, frozen=True, kw_only=True):
 
 
 class LicencesChanged(Struct, frozen=True, kw_only=True):
-    """The results for a pool's sources.
+    """The changes to the licences of a pool's sources.
 
     Attributes:
-        given: Source -> the licence that it has now, and had not.
-        kept: Source -> the licence that it has, where the paper says another one.
-        unknown: Sources of the paper of which nobody knows one.
-        elsewhere: Sources that are none of the paper's.
+        given: Source -> the licence that was added.
+        kept: Source -> its own licence, if the paper states a different one.
+        unknown: Sources of the paper without a known licence.
+        elsewhere: Sources that are not in the paper.
     """
 
     given: dict[str, str]
@@ -74,7 +74,7 @@ def preset_text(name: str) -> str:
     """Return a preset's file.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: No preset has this name.
     """
     if name not in PRESETS:
         raise UsageError(f"There is no preset {name[:100]!r}.", f"There are: {', '.join(PRESETS)}")
@@ -100,7 +100,7 @@ def _folded(name: str) -> str:
 
 
 def license_as_published(project: Project) -> LicencesChanged:
-    """Give a project's sources that are in VerifyBench the licences of table 7, if they have none."""
+    """Set the licences of table 7 for the VerifyBench sources of a project that have none."""
     with project.database.write("full") as connection:
         sources = building.sources(connection)
         there = {name: one.licence for name, one in sources.items() if one.licence}
@@ -128,7 +128,7 @@ def _of_paper(name: str) -> PaperSource | None:
 
 
 def licence_lines(found: LicencesChanged) -> Iterator[str]:
-    """Describe the result in words, a line for each source in the paper."""
+    """Yield the result in words, one line for each source in the paper."""
     yield from (f"{name}: {licence}" for name, licence in found.given.items())
     yield from (f"{name}: {licence} stays, though table 7 says another one" for name, licence in found.kept.items())
     yield from (f"{name}: table 7 knows no licence" for name in found.unknown)

@@ -1,4 +1,4 @@
-"""How many questions of each answer type and subtype a benchmark has, and which: quotas, samples, balance."""
+"""Quotas of answer types and subtypes, stratified samples, and balanced choices of questions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from workbench.core.sets import Fill, Preset, Strata, Stratum
 from workbench.core.taxonomy import TYPES, UNTYPED, parse_type
 from workbench.data.alike import first_drawn
 
-# -- How many to take of each stratum: largest remainders, and what a stratum gives back that it can't fill.
+# -- How many to take of each stratum: largest remainders, and redistribution where a stratum is too small.
 
 
 def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
     """Return ``floor(n W_s / W)`` of each stratum, then one more each by descending fraction, ties by name.
 
-    Nothing for anybody where all weights are 0.
+    All numbers are 0 if all weights are 0.
     """
     total = sum(weights.values())
     if not total:
@@ -35,8 +35,8 @@ def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
 def apportion(weights: Mapping[str, int], count: int, room: Mapping[str, int]) -> dict[str, int]:
     """Run `largest_remainder` where a stratum takes no more than it has room for.
 
-    The rest goes to the others by the same rule, again and again; to those without weight, by their room, once all
-    others are full. The sum is ``count``, or all the room there is.
+    The rest goes to the other strata by the same rule, repeatedly; to strata without weight, in proportion to their
+    room, once all others are full. The sum is ``count``, or the total room if that is smaller.
     """
     taken = dict.fromkeys(weights, 0)
     while left := count - sum(taken.values()):
@@ -72,15 +72,15 @@ PAPER: Final[dict[str, int]] = {
 }
 """Tuples of each subtype in VerifyBench: half as many questions (recovered from the fractions of table 5)."""
 _MULTIPLE_CHOICE: Final = ("C2", "C3")
-"""The released codes have a gap: whichever of the two it is, it is the paper's Multiple Choice."""
+"""The released codes have a gap, so Multiple Choice may have either code."""
 
 
 class Quotas(Struct, frozen=True):
     """The number of questions wanted of each stratum.
 
     Attributes:
-        wanted: Type -> stratum -> questions. A stratum is a subtype, or the type itself where it is not divided.
-        same: Subtypes that count as another one.
+        wanted: Type -> stratum -> questions. A stratum is a subtype, or the type itself if it is not divided.
+        same: Subtype -> the subtype that it counts as.
     """
 
     wanted: dict[str, dict[str, int]]
@@ -99,12 +99,12 @@ def undivided(per_type: int, types: set[str]) -> Quotas:
 
 
 def preset(name: Preset, per_type: int, there: Mapping[str, Mapping[str, int]]) -> Quotas:
-    """Return so many questions of each type, divided among its subtypes by largest remainders.
+    """Return ``per_type`` questions of each type, divided among its subtypes by largest remainders.
 
     Args:
         name: ``verifybench``: as in the paper; ``equal``: the same for all subtypes that occur; ``proportional``: as
             many as there are.
-        there: Type -> subtype -> questions that could be taken.
+        there: Type -> subtype -> available questions.
     """
     wanted = dict(undivided(per_type, set(there)).wanted)
     for type_ in wanted:
@@ -127,15 +127,15 @@ def _weights(name: Preset, type_: str, there: Mapping[str, int]) -> dict[str, in
 
 
 def apportioned(quotas: Quotas, room: Mapping[str, Mapping[str, int]], fill: Fill) -> dict[str, int]:
-    """Return each stratum's quota where some can't give what is wanted of them.
+    """Return each stratum's quota, given that some strata are too small for theirs.
 
     Args:
-        quotas: What is wanted.
-        room: Type -> stratum -> questions that can be taken; strata that nothing is wanted of too.
-        fill: Whether others give more in their place.
+        quotas: The wanted numbers.
+        room: Type -> stratum -> available questions, also of strata without a quota.
+        fill: Whether other strata make up for a shortfall.
 
     Returns:
-        Stratum -> questions; more than its room only where nobody fills in.
+        Stratum -> questions; more than its room only if no other stratum fills in.
     """
     wanted = {type_: {**dict.fromkeys(room.get(type_, {}), 0), **quotas.wanted.get(type_, {})} for type_ in room}
     if fill == "none":
@@ -150,7 +150,7 @@ def apportioned(quotas: Quotas, room: Mapping[str, Mapping[str, int]], fill: Fil
     }
 
 
-# -- Which questions make a balanced set: as many of each stratum as wanted, within caps on sources and models.
+# -- The questions of a balanced benchmark: the wanted number from each stratum, within caps on sources and models.
 
 
 StratumOf = Callable[[Question], str]
@@ -160,9 +160,9 @@ class Balanced(Struct, frozen=True):
     """A choice of questions.
 
     Attributes:
-        chosen: Each with its correct and its incorrect completion.
-        available: Type -> stratum -> questions that could be taken; types that something is wanted of at least.
-        taken: Stratum -> questions taken.
+        chosen: The chosen questions, each with its correct and its incorrect completion.
+        available: Type -> stratum -> available questions, at least for every type with a quota.
+        taken: Stratum -> chosen questions.
     """
 
     chosen: Chosen
@@ -171,10 +171,10 @@ class Balanced(Struct, frozen=True):
 
 
 def balance(questions: Sequence[Question], quotas: Quotas, caps: Caps, fill: Fill, seed: int) -> Balanced:
-    """Choose as many questions of each stratum as wanted, and others in place of missing ones if ``fill`` says so.
+    """Choose the wanted number of questions from each stratum; ``fill`` says what replaces missing ones.
 
     Args:
-        questions: Those with a type and at least one correct and one incorrect completion.
+        questions: Questions with a type and at least one correct and one incorrect completion.
     """
     available: dict[str, dict[str, int]] = {type_: {} for type_ in quotas.wanted}
     for question in questions:
@@ -188,7 +188,7 @@ def balance(questions: Sequence[Question], quotas: Quotas, caps: Caps, fill: Fil
         capped = {name for name, aim in aims.items() if taken[name] < aim}
         if fill == "none" or not capped:
             return Balanced(chosen, available, taken)
-        # What caps keep out of a stratum is asked of the others.
+        # What caps exclude from a stratum is made up by the others.
         room = {
             type_: {name: taken[name] if name in capped else count for name, count in strata.items()}
             for type_, strata in room.items()
@@ -200,15 +200,15 @@ def choose(
 ) -> Chosen:
     """Choose questions and their completions, as many of each stratum as its quota.
 
-    Without caps, and where they don't bind, the first of each stratum in drawn order are taken, which no choice can
-    exceed. Where caps bind, no choice that keeps to them has more questions; see `capping.fullest`.
+    Without caps, or if they don't bind, it takes the first questions of each stratum in drawn order, which is optimal.
+    If caps bind, the number of questions is the maximum under the caps; see `capping.fullest`.
 
     Args:
-        questions: Those with at least one correct and one incorrect completion.
+        questions: Questions with at least one correct and one incorrect completion.
         stratum: A question's stratum.
-        quotas: Stratum -> questions; nothing is taken of others.
-        caps: What one source and one model may give.
-        seed: Of the draw.
+        quotas: Stratum -> questions; other strata are not used.
+        caps: Limits for one source and one model.
+        seed: Seed of the draw.
     """
     parts: dict[str, list[Question]] = {}
     for question in questions:
@@ -224,7 +224,7 @@ def choose(
     return fullest(wanted, [stratum(question) for question in wanted], quotas, caps, seed)
 
 
-# -- Stratified samples: so many of all, divided among strata in proportion to their sizes, or evenly.
+# -- Stratified samples: a total divided among strata in proportion to their sizes, or evenly.
 
 
 T = TypeVar("T")
@@ -238,14 +238,14 @@ def sample(
     key: Callable[[T], tuple[str | int, ...]],
     how: Strata = "proportional",
 ) -> dict[str, list[T]]:
-    """Draw the apportioned number of each stratum, the first in drawn order; all if there are no more.
+    """Draw the apportioned number of each stratum, the first in drawn order; all members if there are fewer.
 
     Args:
-        sizes: Stratum -> how many members it has.
-        count: How many of all strata together.
-        members: Gives a stratum's members, one after the other.
-        key: What a member is known by everywhere.
-        how: What strata weigh; one that has fewer than its part gives the rest to the others.
+        sizes: Stratum -> number of its members.
+        count: Sample size over all strata.
+        members: Iterates over a stratum's members.
+        key: Returns a member's key, which is the same in every database.
+        how: The weights of strata; a stratum smaller than its share passes the rest to the others.
     """
     taken = apportion(_weighing(sizes, how), count, sizes)
     return {name: first_drawn(members(name), taken[name], seed, key) for name in sorted(sizes)}
@@ -264,21 +264,21 @@ def _weighing(sizes: Mapping[str, int], how: Strata) -> Mapping[str, int]:
     return sizes if how == "proportional" else {name: int(size > 0) for name, size in sizes.items()}
 
 
-# -- Quotas that somebody wrote down as TOML.
+# -- Quotas from a TOML file.
 
 
 _FORM = 'Write [questions] and below it lines such as  A1 = 32  or  "B4 - Set" = 25.'
 
 
 def read_quotas(document: dict[str, Any], place: str) -> Quotas:
-    """Read the table ``[questions]``: a subtype, or a type as a whole -> so many questions.
+    """Read the table ``[questions]``: a subtype or a whole type -> number of questions.
 
     Args:
-        place: What the document is called in messages.
+        place: Name of the document in messages.
 
     Raises:
-        UsageError: There is no such table, a key is no answer type, a value no number of questions, or a type stands
-            there beside its subtypes.
+        UsageError: The table is missing, a key is not an answer type, a value is not a number of questions, or a type
+            is listed together with its subtypes.
     """
     table = document.get("questions")
     if not isinstance(table, dict) or len(document) > 1 or not table:

@@ -16,8 +16,8 @@ class Expected(Struct, frozen=True, kw_only=True):
     """An estimated number.
 
     Attributes:
-        usual: As replies were up to now, or as is assumed.
-        most: If every reply is as long as it may be; None where nothing limits it.
+        usual: By the mean of the replies so far, or by assumption.
+        most: If every reply has the maximum length; None without a limit.
     """
 
     usual: float
@@ -29,18 +29,18 @@ class ModelPlan(Struct, frozen=True, kw_only=True):
 
     Attributes:
         model: Its name in the plan.
-        questions: How many it is asked.
-        samples: Completions of each.
-        there: Completions that are in the data set.
-        stored: Replies that are stored and only have to join it.
-        failed: Calls that failed for good and are not made again, by code.
+        questions: Questions that it is asked.
+        samples: Completions of each question.
+        there: Completions already in the data set.
+        stored: Stored replies that are not in the data set yet.
+        failed: Calls that failed permanently and are not repeated, by code.
         calls: Calls still to make.
-        prompt_tokens: Of these calls, estimated as a token for four bytes of the request.
-        completion_tokens: Of their replies.
-        reply_tokens: Tokens of a usual reply that this rests on.
-        measured: Whether that is the mean of its replies up to now; else it is assumed.
-        cost: In US dollars; None where the price is not known.
-        seconds: At the configured rpm and tpm; None where neither is set.
+        prompt_tokens: Prompt tokens of these calls, estimated as one token for four bytes of the request.
+        completion_tokens: Tokens of their replies.
+        reply_tokens: Tokens of a usual reply, on which the estimate is based.
+        measured: Whether that is the mean of its replies so far; else it is an assumption.
+        cost: In US dollars; None if the price is unknown.
+        seconds: At the configured rpm and tpm; None if neither is set.
     """
 
     model: str
@@ -59,13 +59,13 @@ class ModelPlan(Struct, frozen=True, kw_only=True):
 
 
 class PlanTotal(Struct, frozen=True, kw_only=True):
-    """All models together.
+    """The estimate for all models together.
 
     Attributes:
-        completions: How many there will be.
-        cost: Of the models whose price is known; None where there is none with calls to make.
-        unpriced: Models with calls to make whose price is not known.
-        seconds: Of the slowest one whose rate is configured; all run at a time.
+        completions: Completions after the run.
+        cost: In US dollars, of the models with a known price; None if no such model has calls to make.
+        unpriced: Models with calls to make whose price is unknown.
+        seconds: Of the slowest model with a configured rate; all models run at the same time.
     """
 
     models: int
@@ -85,8 +85,8 @@ class CompletionsPlanned(Struct, frozen=True, kw_only=True):
     """The estimate of a plan of completions; also ``workbench complete --dry-run --json``.
 
     Attributes:
-        set: The set of questions, with its version; None where a whole data set is asked.
-        missing: Models without all of their completions.
+        set: The set of questions, with its version; None for a whole data set.
+        missing: Models whose completions are incomplete.
     """
 
     set: str | None
@@ -102,17 +102,17 @@ class ModelWritten(Struct, frozen=True, kw_only=True):
     """The results of one model.
 
     Attributes:
-        run: Its run, whose calls and costs ``workbench runs show`` has.
-        wanted: Completions that it is to write in all.
-        there: Those that are in the data set.
-        truncated: Those of them that were cut off by their longest length.
-        failed: Calls that failed for good, by code; ``--retry-errors`` makes them again.
-        unasked: Calls that were not made, or may go better the next time.
-        details: What was said about the first failures of this start.
+        run: Its run; ``workbench runs show`` reports its calls and costs.
+        wanted: Completions that it is to write in total.
+        there: Completions in the data set.
+        truncated: Completions of these that were cut off at the maximum length.
+        failed: Calls that failed permanently, by code; ``--retry-errors`` repeats them.
+        unasked: Calls that were not made, or that failed and may succeed the next time.
+        details: Messages of the first failures since this start.
         halted: Why it stopped; None if it didn't.
-        calls, prompt_tokens, completion_tokens: Of its run, over all starts.
-        cost: In US dollars, as far as it is known.
-        unpriced: Replies whose cost nobody knows.
+        calls, prompt_tokens, completion_tokens: Totals of its run, over all starts.
+        cost: In US dollars, as far as known.
+        unpriced: Replies of unknown cost.
     """
 
     model: str
@@ -135,9 +135,9 @@ class CompletionsWritten(Struct, frozen=True, kw_only=True):
     """The result of a plan of completions; also ``workbench complete --json``.
 
     Attributes:
-        written: Completions that are new.
-        missing: Models without all of their completions.
-        warnings: What could not be done as asked.
+        written: New completions.
+        missing: Models whose completions are incomplete.
+        warnings: Options that could not be applied.
     """
 
     set: str | None
@@ -149,20 +149,20 @@ class CompletionsWritten(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-# -- Frozen sets as they are listed, shown and compared.
+# -- Frozen benchmarks as listed, shown and compared.
 
 
 class SetLine(Struct, frozen=True, kw_only=True):
-    """A set in a list.
+    """A benchmark in a list.
 
     Attributes:
-        gold: Whose labels count; None for a set without any.
+        gold: Whose labels count as gold; None for a benchmark without gold.
         guideline: The version of the guidelines that was in force.
-        code_version: The version of this program that froze it.
-        tuples, questions: How many it has.
-        short: How many shortfalls its report has.
-        states: How many of its items are in each state today; none of a set of questions.
-        changed: What differs now: items with another gold, and of another answer type.
+        code_version: The version of the workbench that froze it.
+        tuples, questions: Their numbers.
+        short: Number of shortfalls in its report.
+        states: State -> number of its items today; empty for a set of questions.
+        changed: Items whose gold or answer type has changed since freezing.
     """
 
     name: str
@@ -198,11 +198,11 @@ class Flip(Struct, frozen=True, kw_only=True):
     """How often a selection judge's verdicts on the benchmark's items change in a later run.
 
     Attributes:
-        run: The one that chose.
-        later: Its newest complete one since; None where there is none.
-        both: Items of the set that both have decided.
-        flipped: Those of them on which they differ.
-        rate: Their share; None without any.
+        run: The run that chose the items.
+        later: The judge's newest complete run since; None without one.
+        both: Items of the benchmark decided in both runs.
+        flipped: Items of these with different verdicts.
+        rate: ``flipped / both``; None if ``both`` is 0.
     """
 
     judge: str
@@ -217,10 +217,10 @@ class SetDetail(Struct, frozen=True, kw_only=True):
     """The full description of a benchmark.
 
     Attributes:
-        config: What the choice depended on besides the data.
-        report: What came of it when it was frozen.
-        flips: The judges whose verdicts chose it.
-        changed: As in ``set``.
+        config: Settings that the choice depended on, besides the data.
+        report: The report of its building.
+        flips: Verdict changes of the judges that chose its items.
+        changed: Items whose gold or answer type has changed since freezing; as in ``set``.
     """
 
     set: SetLine
@@ -250,9 +250,9 @@ class SetDiff(Struct, frozen=True, kw_only=True):
 
     Attributes:
         old, new: Their names with their versions.
-        same: Items or questions in both that are equal.
-        settings: What was asked for: key -> the two values.
-        texts: Those whose question, reference or completion is another; in two data sets only, where ids are equal.
+        same: Items or questions that are equal in both.
+        settings: Different settings: key -> the two values.
+        texts: Items whose question, reference or completion differs; possible only between data sets that share ids.
     """
 
     old: str
@@ -266,14 +266,14 @@ class SetDiff(Struct, frozen=True, kw_only=True):
     texts: tuple[DiffRow, ...]
 
 
-# -- What is published of frozen sets: the folder's files, and who is how accurate on them.
+# -- Published benchmarks: the files of the folder, and the accuracy of verifiers on them.
 
 
 FORMAT: Final = "verifier-workbench/publication"
-"""What a manifest of ours begins with."""
+"""The format name at the beginning of a manifest."""
 FORMAT_VERSION: Final = 1
 PUBLISHABLE: Final[tuple[SetKind, ...]] = ("balanced", "hard")
-"""Kinds of sets that are finished: every item of them has a final label."""
+"""Kinds of benchmarks in which every item has a final label."""
 
 
 Kind = Literal["text", "bool"]
@@ -296,16 +296,18 @@ COLUMNS: Final[dict[str, tuple[Kind, str]]] = {
     "answer_subtype": ("text", "its subtype"),
     "extra": ("text", "what else came with the item, as a JSON object"),
 }
-"""Columns of the Parquet file, each with what it holds; the two of the answer type stand the right way round."""
+"""Columns of the Parquet file with their descriptions; the two answer-type columns are not swapped as in the
+release.
+"""
 
 
 class PublishedFile(Struct, frozen=True, kw_only=True):
     """A file of the folder.
 
     Attributes:
-        path: Within the folder, with slashes.
-        sha256: Of its bytes, as hexadecimal digits.
-        rows: How many rows it has; None for one that has none.
+        path: Path within the folder, with slashes.
+        sha256: SHA-256 of its bytes, in hexadecimal.
+        rows: Number of rows; None for a file without rows.
     """
 
     path: str
@@ -318,8 +320,8 @@ class Differing(Struct, frozen=True, kw_only=True):
     """Items of a frozen benchmark whose labels have changed since.
 
     Attributes:
-        gold: Their gold is the other one, or there is none any more.
-        types: Their answer type is another one.
+        gold: Items whose gold has flipped or no longer exists.
+        types: Items whose answer type has changed.
     """
 
     gold: int
@@ -330,9 +332,9 @@ class PublishedSet(Struct, frozen=True, kw_only=True):
     """A benchmark as it was published.
 
     Attributes:
-        config: What ``load_dataset(FOLDER, CONFIG)`` calls it.
+        config: Its name for ``load_dataset(FOLDER, CONFIG)``.
         digest: BLAKE2b-128 of its members, as `StoredSet` has it.
-        differing: What is not any more as it was when the set was frozen; the files have the values of the freezing.
+        differing: Labels that have changed since freezing; the files have the values at freezing.
     """
 
     name: str
@@ -351,10 +353,10 @@ class PublishedSet(Struct, frozen=True, kw_only=True):
 
 
 class FolderManifest(Struct, frozen=True, kw_only=True):
-    """The file by which a folder is known as published, and can be checked.
+    """The manifest that identifies a published folder and lets it be checked.
 
     Attributes:
-        workbench: The version that wrote it.
+        workbench: The version of the workbench that wrote it.
         schema: Version of the database's tables.
         files: Everything in the folder besides this file and ``checksums.txt``.
     """
@@ -373,8 +375,8 @@ class Publication(Struct, frozen=True, kw_only=True):
     """The result of publishing; also ``workbench publish --json``.
 
     Attributes:
-        bytes: Of all files.
-        notes: What its publisher should know, a sentence each.
+        bytes: Total size of all files.
+        notes: Notes for the publisher, one sentence each.
     """
 
     folder: str
@@ -385,7 +387,7 @@ class Publication(Struct, frozen=True, kw_only=True):
 
 
 class TypeScore(Struct, frozen=True, kw_only=True):
-    """Accuracy on one answer type; None without items that count."""
+    """Accuracy on one answer type; None without counted items."""
 
     n: int
     accuracy: float | None
@@ -393,21 +395,21 @@ class TypeScore(Struct, frozen=True, kw_only=True):
 
 
 class LeaderboardLine(Struct, frozen=True, kw_only=True):
-    """One verifier, or a baseline, on a published set: fractions, and null where a figure is undefined.
+    """One verifier or baseline on a published benchmark. Metrics are fractions; an undefined metric is null.
 
     Attributes:
         set: ``NAME@VERSION``.
-        items: Items of the set; ``n`` of them count under the protocol.
+        items: Items of the benchmark; ``n`` of them count under the protocol.
         average: How ``accuracy`` averages: over items.
-        ci: 95 %, clustered by question; those of balanced accuracy and MCC are put together from both classes'.
+        ci: 95 %, clustered by question; those of balanced accuracy and MCC combine the intervals of both classes.
         macro: The unweighted mean over answer types.
         coverage: Decided verdicts over all items with a verdict.
-        types: Answer type -> its figures.
-        selection_judge: The verifier, or its model, helped to choose the set.
-        chose_by_these: These very verdicts chose the set; another run would be needed to measure the judge.
-        flip_rate: Share of the set's items on which a selection judge's newest verdict differs from the one that chose,
-            of those decided by both; None where there are none.
-        version: Of its rules, parser or library; None for a baseline.
+        types: Answer type -> its metrics.
+        selection_judge: The verifier, or its model, helped to choose the benchmark.
+        chose_by_these: These verdicts chose the benchmark; measuring the judge requires another run.
+        flip_rate: Share of items on which a selection judge's newest verdict differs from the one that chose them, of
+            the items decided by both runs; None without such items.
+        version: Version of its rules, parser or library; None for a baseline.
         config_hash: BLAKE2b of its configuration; None for a baseline.
     """
 

@@ -103,7 +103,6 @@ def diff_lines(diff: SetDiff) -> Iterator[str]:
 
 
 def diff_parts(diff: SetDiff) -> dict[str, tuple[DiffRow, ...]]:
-    """Map kinds of difference to the items or questions."""
     return {
         f"only in {diff.old}": diff.only_old,
         f"only in {diff.new}": diff.only_new,

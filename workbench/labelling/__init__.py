@@ -1,4 +1,4 @@
-"""Annotation: who labels what, the labels, and what follows from them.
+"""Annotation: assignment, labels, adjudication, and exchange of labels.
 
 The record
     ledger: the one path by which events enter, the states derived from them, and the history.
@@ -6,15 +6,15 @@ Assignment
     people: annotators, pauses, ``assign``. assigning: the slots that a batch opens, and their order.
     serving: the next item of an annotator, with checks and repeats mixed in. checks: items with a known answer.
 One annotator
-    annotating: a session of claims, answers, undo. answers: validation of an answer. tokens: links and logins.
-    waiting: an annotator's inbox, a sentence each. forecasting: when the last label can be expected.
+    annotating: a session of claims, answers, undo. answers: validation of an answer. tokens: links and logins. waiting:
+    an annotator's inbox, in sentences. forecasting: when the last label can be expected.
 Conflicts
-    adjudicating: one at a time. conflict_classes: many of one kind at once. rulings: what both show and store.
+    adjudicating: one conflict at a time. conflict_classes: many of one kind at once. rulings: records of both.
 The coordinator
     coordinating: reopen, exclude, include again, answer flags. excluded: excluded items, and candidates.
     guidelines: their versions. agreement: inter-annotator agreement.
 Exchange
-    labels, label_export: label files. bundling: an annotator's items in a separate database.
-    merging: events of other databases are added here. incoming, believing: which of them can be trusted.
-    records: records of checks and plans. store: the SQL.
+    labels, label_export: label files. bundling: an annotator's items in a separate database. merging: adds the events
+    of other databases. incoming, believing: which of these events are trusted. records: records of checks and plans.
+    store: the SQL.
 """

@@ -23,17 +23,17 @@ from workbench.labelling.rulings import accepting as accepting
 from workbench.labelling.store import conflicts
 
 HISTORY = 500
-"""How many of a person's own decisions are listed, and walked through."""
+"""Most of a person's own decisions that are listed."""
 
 
 class Conflict(RulingSubject, frozen=True, kw_only=True):
     """One conflict to adjudicate.
 
     Attributes:
-        round: 1, and one more with every reopening by the coordinator.
-        earlier: The decision that a later label has opened again.
-        note: What the person had begun to write about it.
-        own: The person's own decision that stands.
+        round: 1, plus one for every reopening by the coordinator.
+        earlier: The decision that a later label reopened.
+        note: The person's draft note.
+        own: The person's own decision in force.
     """
 
     item: AnnotationItem
@@ -49,7 +49,7 @@ class OwnDecision(Struct, frozen=True, kw_only=True):
 
     Attributes:
         question: The beginning of the question.
-        stands: The item is as it was decided; else a label came later, or a coordinator has opened or excluded it.
+        stands: Whether the item still is as decided; False after a later label, a reopening or an exclusion.
     """
 
     task: Task
@@ -61,24 +61,23 @@ class OwnDecision(Struct, frozen=True, kw_only=True):
 
 
 class AdjudicationSession:
-    """A session of an adjudicator, who never labelled the item in the current round.
+    """A session of an adjudicator, who has no label on the item in the current round.
 
-    Nothing but texts and labels is read before the decision: no verdict, no model, no gold, no name.
+    Before the decision it reads only texts and labels: no verdicts, models, gold or names.
 
     Args:
         sighted: The person also has the coordinator's screens: every decision is marked unblinded.
 
     Attributes:
-        guidelines: Which version of the guidelines the person goes by; their decisions name it.
+        guidelines: The version of the guidelines that the person has read; decisions store it.
 
-    Raises (on creation):
-        UsageError: There is no such annotator.
+    Raises (on creation): UsageError: No annotator has this name.
     """
 
     def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
         self._project = project
         self._database = project.database
-        # Reads on, also once the file is not where it was.
+        # Reading continues even if the file was moved.
         self._held = project.database.reader()
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
@@ -124,7 +123,7 @@ class AdjudicationSession:
         )
 
     def history(self, limit: int = HISTORY) -> list[OwnDecision]:
-        """Return the person's own decisions, newest first."""
+        """List the person's own decisions, newest first."""
         return [
             OwnDecision(
                 task=event.task,
@@ -138,7 +137,7 @@ class AdjudicationSession:
         ]
 
     def step(self, at: Conflict | None, *, older: bool) -> Conflict | None:
-        """Return the own decision before or after one in time; from an open conflict, the newest. None beyond either
+        """Return the own decision before or after ``at`` in time; from an open conflict, the newest. None at either
         end.
         """
         trail = [(row.task, row.subject) for row in self.history() if row.stands]
@@ -154,11 +153,12 @@ class AdjudicationSession:
         return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
 
     def decide(self, conflict: Conflict, ruling: Ruling) -> str:
-        """Store the decision; return its uuid after the commit. While the file is away it is kept in memory.
+        """Store the decision; return its uuid after the commit. While the file is missing, it is kept in memory.
 
         Raises:
-            UsageError: The ruling lacks what its task needs.
-            AnnotationError: A label or the person's own decision has changed meanwhile, or they may not settle it.
+            UsageError: The ruling is incomplete for its task.
+            AnnotationError: A label or the person's own decision has changed since, or they may not resolve the
+                conflict.
         """
         rulings.check(conflict.task, ruling)
         at, self._last_skip = people.now(), None
@@ -191,7 +191,7 @@ class AdjudicationSession:
         return rulings.decision(connection, self.person, conflict, ruling, content_hash=shown, at=at, sighted=sighted)
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
-        """Keep a draft note on a completion; it is available even if it can't be stored.
+        """Keep a draft note on a completion, in memory if it can't be stored.
 
         Raises:
             StoreError: It can't be stored now.
@@ -213,16 +213,16 @@ class AdjudicationSession:
     def undo(self) -> Conflict | None:
         """Retract this person's newest decision and open its conflict again; None without one.
 
-        A decision that it had replaced is in force again. After a skip the skipped conflict comes back instead.
+        The decision that it replaced is in force again. After a skip, the skipped conflict is returned instead.
 
         Raises:
-            AnnotationError: It was taken on many conflicts at once, which only go back together.
+            AnnotationError: The decision resolved many conflicts at once; it can only be retracted for all of them.
         """
         if self._last_skip is not None:
             (task, subject), self._last_skip = self._last_skip, None
             self._skipped.discard((task, subject))
             return self.open(task, subject)
-        # What is kept is newer than all that is stored.
+        # An unsaved decision is newer than all stored ones.
         bring_in(self._project)
         with self._database.write("full") as connection:
             newest = events.undoable(connection, self.person.id, "adjudication")[:1]
@@ -242,10 +242,10 @@ class AdjudicationSession:
     def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:
         """Return the verifiers' verdicts as (name, verdict), only after this person's decision is stored.
 
-        The look is recorded: a later decision of theirs on the item is marked unblinded.
+        The view is recorded: their later decisions on the item are marked unblinded.
 
         Raises:
-            AnnotationError: There is no decision of theirs yet.
+            AnnotationError: The person has not decided yet.
         """
         reader = self._database.reader()
         if events.current_of(reader, conflict.task, conflict.subject, self.person.id, "adjudication") is None:

@@ -50,24 +50,24 @@ __all__ = [
     "card_of",
 ]
 
-# -- What somebody who labels gets to see of an item.
+# -- What an annotator sees of an item.
 
 
 class AnnotationItem(Struct, frozen=True, kw_only=True):
-    """An item as the Annotate screen shows it: three texts, and the annotator's own earlier answers.
+    """An item as the Annotate screen shows it: three texts and the annotator's own earlier answers.
 
     Attributes:
-        verdict: The person's own current verdict, when the item is opened again.
-        reason: Why the person called it unsuitable.
-        subtype: The person's own current answer type of the question.
-        note: The note of the person's label, or the draft of one.
-        tags: Codes of what the person said beside the verdict.
-        partial: The partial score the person gave, 0 to 1.
+        verdict: The person's own current verdict, if the item is reopened.
+        reason: The person's reason for "unsuitable".
+        subtype: The person's current answer type of the question.
+        note: The note of the person's label, or a draft note.
+        tags: Codes of the person's tags on the verdict.
+        partial: The person's partial score, 0 to 1.
         asks_type: Whether the person holds a type slot on the question.
-        types_labelled: Whether the type must be settled by people.
-        guideline: The newest version of the guidelines the person had read when the item was opened; may be empty.
-        asked: What the person wrote with a flag that stands.
-        answer: The coordinator's newest answer to the flag they raised last on the item; None: there is none.
+        types_labelled: Whether annotators must resolve the type.
+        guideline: The newest version of the guidelines that the person had read when the item was opened; may be empty.
+        asked: The text of the person's open flag.
+        answer: The coordinator's newest answer to the person's last flag on the item; None without one.
     """
 
     completion: int
@@ -114,7 +114,7 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
         return self.types_labelled and self.asks_type and self.subtype is None
 
 
-# -- Where a person's answer to an item stands, or would stand.
+# -- The slot of a person's answer to an item.
 
 
 KIND: dict[Purpose, EventKind] = {"quota": "label", "check": "check", "repeat": "repeat"}
@@ -123,7 +123,7 @@ TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
 class Standing(NamedTuple):
-    """The slot of an answer: its purpose, the own answer it follows, and the name of its subject."""
+    """The slot of an answer: its purpose, the person's previous answer, and the name of its subject."""
 
     purpose: Purpose
     mine: LabelEvent | None
@@ -154,27 +154,26 @@ def answered(task: Task, item: AnnotationItem) -> bool:
 
 
 GUIDELINES = guidelines.TEXT
-"""What annotators are asked to do, as Markdown."""
+"""The annotators' instructions, as Markdown."""
 PAUSED = "The coordinator would like to speak with you before you go on."
-"""What a person who is paused is told, whatever the reason."""
+"""The message to a paused annotator, for every reason."""
 
 
 class AnnotationSession:
     """The session of an annotator in a project.
 
-    Reading goes through a connection on which SQLite itself denies others' labels, verdicts, models and gold.
+    It reads through a connection on which SQLite itself denies access to others' labels, verdicts, models and gold.
     Every method may be called from any thread; each is one short transaction.
 
     Args:
-        sighted: The person also has the coordinator's screens, which show gold and verdicts: every label is
-            marked unblinded, not only those on items they are known to have looked at.
-        policy: Shares of checks and repeats; None: what workbench.toml says now.
+        sighted: The person also uses the coordinator's screens, which show gold and verdicts: all their labels are
+            marked unblinded, not only those on items they viewed.
+        policy: Shares of checks and repeats; None for the current settings in workbench.toml.
 
     Attributes:
-        guidelines: Which version of the guidelines the person goes by; their labels name it.
+        guidelines: The version of the guidelines that the person has read; labels store it.
 
-    Raises (on creation):
-        UsageError: There is no such annotator.
+    Raises (on creation): UsageError: No annotator has this name.
     """
 
     def __init__(
@@ -186,7 +185,7 @@ class AnnotationSession:
         self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.database, self.person.id)
-        # Reads on, also once the file is not where it was.
+        # Reading continues even if the file was moved.
         self._held = project.database.open()
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
@@ -201,11 +200,10 @@ class AnnotationSession:
             self._held.close()
 
     def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
-        """Return the item to label now: one already leased, else a new claim; None if nothing is left, or while
-        `paused`.
+        """Return the item to label now: a leased one, else a new claim; None if nothing is left, or while `paused`.
 
         Args:
-            beside: Completions that are open already (used to prepare the item after the present one).
+            beside: Completions that are already open; used to prepare the next item.
         """
         at = time.time()
         with self._database.write("normal") as connection:
@@ -215,10 +213,10 @@ class AnnotationSession:
         return None if completion is None else self.open(completion)
 
     def open(self, completion: int) -> AnnotationItem:
-        """Read an item that the annotator has a slot on (to go back to one already labelled).
+        """Read an item on which the annotator has a slot, such as one already labelled.
 
         Raises:
-            AnnotationError: The item was never theirs.
+            AnnotationError: The annotator never had a slot on the item.
         """
         with self._lock:
             if not reading.is_own(self._blind, completion):
@@ -257,14 +255,14 @@ class AnnotationSession:
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
         """Store a verdict, a type, or both; return the uuids of the events after they are committed.
 
-        An answer equal to the person's current one stores nothing again. An earlier answer is superseded. While the
-        database's file is away, the answer is kept instead: see ``Project.kept``.
+        An answer equal to the person's current one is not stored again. An earlier answer is superseded. While the
+        database file is missing, the answer is kept in memory; see ``Project.kept``.
 
         Raises:
-            AnnotationError: Someone else has filled the quota meanwhile, the person adjudicated the item or is
-                paused, or the label is of a round that has ended.
+            AnnotationError: Another person has filled the quota since, the person adjudicated the item or is paused, or
+                the label belongs to a round that has ended.
             AnsweredElsewhereError: The person has answered in another window since they opened the item here.
-            UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
+            UsageError: The answer is incomplete: no reason, or no note with the reason "other".
         """
         check_answer(answer)
         self._submitted, self._skipped = item.completion, None
@@ -363,7 +361,7 @@ class AnnotationSession:
     def _take_slot(
         self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
     ) -> None:
-        """Reserve the slot that an answer needs.
+        """Reserve the slot of an answer.
 
         Args:
             edits_past: The answer corrects one that no longer counts.
@@ -376,10 +374,10 @@ class AnnotationSession:
             )
         if assignments.take_own(connection, task, subject, self.person.id, purpose):
             return
-        # Labels from a file may stand where nothing was assigned: there is no quota to keep.
+        # Labels from a file may exist without slots: there is no quota then.
         if purpose == "quota" and not assignments.is_assigned(connection, task, subject):
             return
-        # The lease had run out; another person's may have run out too.
+        # The lease had expired; another person's may have expired too.
         assignments.free_expired(connection, time.time())
         if task == "correctness" and not claiming.may_have(connection, self.person.id, subject):
             raise AnnotationError("You have labelled as many items of this batch as you may.", "Nothing was stored.")
@@ -392,12 +390,11 @@ class AnnotationSession:
             raise AnnotationError(PAUSED, "Nothing was stored.")
 
     def undo(self) -> AnnotationItem | None:
-        """Retract the annotator's newest label (also after a restart) and open its item again; None without one.
+        """Retract the annotator's newest label, even after a restart, and return its item; None without one.
 
-        After a skip the item that was skipped comes back instead, and no label changes.
-        The earlier answer of an edited label comes back; a first label is retracted, and its note is a draft again.
-        Labels of both tasks that were submitted together are taken back together. Labels of a round that has ended
-        stay.
+        After a skip, it returns the skipped item, and no label changes. An edited label returns to its earlier answer;
+        a first label is retracted, and its note becomes a draft again. Labels of both tasks that were submitted
+        together are retracted together. Labels of a round that has ended are kept.
 
         Raises:
             AnnotationError: The person is paused.
@@ -440,7 +437,7 @@ class AnnotationSession:
     def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
         earlier = events.earlier_than(connection, event)
         ledger.record(connection, events.undoing(event, earlier, at))
-        # Of two labels given in different places, the other one now stands.
+        # Of two labels from different places, the other one is now in force.
         standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
         if standing is None:
             purpose = PURPOSE[event.kind]
@@ -451,7 +448,7 @@ class AnnotationSession:
     def skip(self, item: AnnotationItem) -> None:
         with self._database.write("full") as connection:
             assignments.skip(connection, item.completion, self.person.id, time.time())
-        # A type that is put off is of the label given just now: that one is what an undo takes back.
+        # A deferred type belongs to the label just given, so an undo retracts that label.
         self._skipped = None if item.completion == self._submitted else item.completion
 
     def release(self, *completions: int) -> None:
@@ -463,7 +460,7 @@ class AnnotationSession:
         """Flag an item for the coordinator, or remove the flag.
 
         Args:
-            asked: What the coordinator is asked.
+            asked: The question to the coordinator.
         """
         with self._database.write("full") as connection:
             ledger.record(connection, self._event("flag", item.completion, flagged=on, note=asked.strip() or None))
@@ -491,7 +488,7 @@ class AnnotationSession:
         )
 
     def keep_draft(self, item: AnnotationItem, note: str) -> None:
-        """Keep a draft note; it is available even if it can't be stored.
+        """Keep a draft note, in memory if it can't be stored.
 
         Raises:
             StoreError: It can't be stored now.
@@ -519,11 +516,11 @@ class AnnotationSession:
             return serving.progress(reader, self.person.id, self._policy, time.time())
 
     def paused(self) -> str:
-        """Return the message for an annotator who gets no more items for now; empty while they do."""
+        """Return the message for a paused annotator; empty if they are not paused."""
         return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""
 
 
-# -- The final-answer card of an item, for the people who judge it.
+# -- The final-answer card of an item, for annotators and adjudicators.
 
 
 QUIRKS: dict[Quirk, str] = {
@@ -532,7 +529,7 @@ QUIRKS: dict[Quirk, str] = {
     "repeated_line": "a line is repeated",
     "no_closing_punctuation": "no closing punctuation",
 }
-"""What is said, quietly, of an odd completion."""
+"""Short remarks on unusual completions."""
 SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] = {
     "no_reference_answer": ("the answer has to be looked for in the reference", "reference"),
     "reference_unseen": ("the reference's answer is a guess from lines that are not shown", "reference"),
@@ -543,7 +540,7 @@ SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] 
     "completion_crowded": ("the completion's answer is cut here", "completion"),
     "fewer_boxes": ("the reference has more boxes than the completion", "completion"),
 }
-"""Why a card is not enough, and which text has to be opened."""
+"""Why the card is insufficient, and which text to open."""
 ABSENCES: dict[Absence, str] = {
     "empty": "the completion is empty",
     "no_reply": "nothing behind its thoughts",
@@ -551,7 +548,7 @@ ABSENCES: dict[Absence, str] = {
     "goes_round": "it goes round in circles",
     "unstated": "it states none",
 }
-"""What a card says of a completion without a final answer."""
+"""The card's text for a completion without a final answer."""
 
 
 def card_of(item: AnnotationItem) -> Card:

@@ -12,7 +12,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """An annotator's answer to one item; for the fields see `LabelEvent`.
 
     Attributes:
-        guideline: The version of the guidelines the person was shown; None: the one their session goes by.
+        guideline: The version of the guidelines that the person was shown; None for the session's version.
     """
 
     verdict: LabelVerdict | None = None
@@ -34,17 +34,17 @@ def check_answer(answer: Answer) -> None:
     """Check an answer before it is stored.
 
     Raises:
-        UsageError: It lacks what it needs, or names what there is not.
+        UsageError: The answer is incomplete, or has unknown codes.
     """
     check_verdict(answer.verdict, answer.reason, answer.note)
     check_tags(answer.tags, answer.partial)
 
 
 def check_verdict(verdict: LabelVerdict | None, reason: str | None, note: str) -> None:
-    """Check that "unsuitable" has a reason, and nothing else has one.
+    """Check that "unsuitable" has a reason and that other verdicts have none.
 
     Raises:
-        UsageError: It is not so.
+        UsageError: A reason is missing, unknown, or given with another verdict.
     """
     if verdict == "unsuitable":
         check_reason(reason, note)
@@ -56,7 +56,7 @@ def check_reason(reason: str | None, note: str) -> None:
     """Check the reason that "unsuitable" requires.
 
     Raises:
-        UsageError: There is no known reason, or the reason is "other" and there is no note.
+        UsageError: The reason is unknown, or it is "other" without a note.
     """
     if reason not in EXCLUSION_REASONS:
         raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
@@ -78,13 +78,13 @@ def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
 
 
 _SAYS: dict[str, LabelVerdict] = {"reasoning_wrong": "correct", "reasoning_right": "incorrect"}
-"""Tag -> the verdict that its words give the final answer."""
+"""Tag -> the verdict that it implies for the final answer."""
 
 
 def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None) -> list[str]:
     """Describe tags that contradict a verdict or another tag; a sentence each.
 
-    It is asked about before it is stored, and never refused: the person may mean it.
+    The interface asks the person to confirm; it never rejects the answer, which may be intended.
     """
     found = []
     if {*_SAYS} <= {*tags}:

@@ -1,4 +1,4 @@
-"""Opens slots: how many each item still needs, for whom, and in what order."""
+"""Opens slots: the number that each item still needs, their annotators, and their order."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     Places = npt.NDArray[np.integer[Any]]
 
 
-# -- Who is meant for which item: combinations of people in turn, so that no pair keeps a kind of item to itself.
+# -- Annotators for items: combinations of people in rotation, so that no pair monopolises a kind of item.
 
 
 FEW = 10_000
-"""Up to so many combinations are all listed before they are shuffled; of more, some are drawn."""
+"""Most combinations that are all listed and shuffled; of more, a sample is drawn."""
 
 
 class SlotSubject(Struct, frozen=True, kw_only=True):
-    """An item that slots are opened on.
+    """An item for which slots are opened.
 
     Attributes:
-        stratum: Items of one kind; combinations go round in each on its own.
-        missing: How many slots are opened.
-        taken: People who are on the item already.
+        stratum: The kind of item; combinations rotate separately in each stratum.
+        missing: Number of slots to open.
+        taken: People who already have the item.
     """
 
     stratum: Hashable
@@ -51,10 +51,9 @@ class SlotSubject(Struct, frozen=True, kw_only=True):
 
 
 def in_turn(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, ...]]:
-    """Yield combinations of ``size`` annotators, each once, in a seeded order in which everybody comes up equally
-    often.
+    """Yield combinations of ``size`` annotators, each once, in a seeded order that uses every person equally often.
 
-    A combination is followed by those that turning the circle of people makes of it, which use everybody alike.
+    Each combination is followed by its rotations around the circle of people, which use everyone equally.
     """
     random = Random(seed)
     circle = random.sample(list(people), len(people))
@@ -79,17 +78,17 @@ def _shuffled(people: int, size: int, random: Random) -> Iterator[tuple[int, ...
 def meant_for(
     subjects: Sequence[SlotSubject], people: Sequence[int], size: int, room: Mapping[int, int], seed: str
 ) -> list[tuple[int, ...]]:
-    """Return the annotators that each subject's new slots are meant for; fewer than slots if nobody has room left.
+    """Return the annotators for the new slots of each subject; fewer than slots if no person has room left.
 
-    Within a stratum every combination comes up equally often (the difference is at most one), and the next stratum
-    goes on where the last one ended, so that the same holds over all of them. Room that runs out bends this.
+    Within a stratum every combination is used equally often (the difference is at most one). The next stratum continues
+    where the last one ended, so the same holds over all strata. This is no longer exact once a person's room runs out.
 
     Args:
-        subjects: In the order in which they will be served, so that limited room is spread over the strata.
-        people: Who may be drawn, at least ``size``.
-        size: How many people an item has in the end.
-        room: How many items a person may still be drawn for; people who are not in it have no limit.
-        seed: The same seed draws the same.
+        subjects: In the order in which they are served, so that limited room is spread over the strata.
+        people: The candidates, at least ``size``.
+        size: Number of people for each item.
+        room: Person -> number of items they may still get; people without an entry have no limit.
+        seed: Seed of the draw, which is deterministic.
     """
     turns = list(islice(in_turn(people, size, seed), len(subjects)))
     at = _starts(subjects)
@@ -138,21 +137,20 @@ def _use(left: dict[int, int], chosen: Sequence[int]) -> bool:
     return any(left.get(person, 1) <= 0 for person in chosen)
 
 
-# -- In what order a batch's items are served, and which of them it has.
+# -- The items of a batch, and the order in which they are served.
 
 
 SEED = "workbench"
-"""Seed of the random order of a batch; the same items come in the same order everywhere."""
+"""Seed of the random order of a batch; the order of the same items is the same everywhere."""
 
 
 class Ordering(Struct, frozen=True):
     """An order of items.
 
     Attributes:
-        name: What the batch remembers of it.
-        sample: How it chooses items; "all" where it leaves that to the limit.
-        ranked: The places of the items that the batch has, the first to be served first, with this seed; None
-            for the random order.
+        name: Its name, as the batch stores it.
+        sample: How it samples items; "all" if only the limit chooses.
+        ranked: Returns the positions of the batch's items in serving order, given the seed; None for the random order.
     """
 
     name: str
@@ -161,20 +159,20 @@ class Ordering(Struct, frozen=True):
 
 
 def random_position(key: str) -> int:
-    """Return an item's position in the random order, from its own id; below 2**63."""
+    """Return an item's position in the random order, computed from its id; below 2**63."""
     digest = blake2b(key.encode("utf-8", "surrogatepass"), key=SEED.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 RANDOM = Ordering("random")
-"""No order of the items' own; the same for everyone."""
+"""The random order, the same for everyone."""
 
 
 class Team(Struct, frozen=True, kw_only=True):
     """The annotators of a batch, by row ids.
 
     Attributes:
-        caps: The most items of the batch a person does; people who are not in it have no limit.
+        caps: Person -> most items of the batch; people without an entry have no limit.
     """
 
     annotators: list[int]
@@ -187,20 +185,20 @@ class Assigned(Struct, frozen=True, kw_only=True):
 
     Attributes:
         assigned: Slots created on the correctness task.
-        filled: Those of them that labels given earlier fill at once; the others are open.
+        filled: Slots of these that earlier labels fill at once; the others are open.
         type_slots: Slots created on the type task (one question may serve several items).
-        types_given: Those of them that nobody is asked to fill, since the types came with the data.
-        joined: People who may now claim what was open on the items already, counted once a batch.
-        beyond_caps: Slots created that are meant for nobody, since everybody's cap is reached.
-        items: Items that were chosen, whether they lacked slots or not.
-        questions: Questions they are of.
-        chosen_from: Items that meet the conditions, but for checks.
-        sample: How the items were chosen from those.
-        seed: Of what chance chose; None where it chose nothing.
-        final: Items among the chosen that got no slot because their label is final already.
-        full: Items among the others that have all their slots already.
-        labelled: Items among the rest that have a label already; it fills one of their slots.
-        nothing: Why no slot was opened, in a sentence; "" where one was.
+        types_given: Slots of these that stay closed, since the types came with the data.
+        joined: People who may now claim slots that were already open on the items, counted once a batch.
+        beyond_caps: Slots created without an intended annotator, since all caps are reached.
+        items: Items chosen, with or without missing slots.
+        questions: Questions of these items.
+        chosen_from: Items that meet the conditions, without checks.
+        sample: How the items were sampled from those.
+        seed: Seed of the random choice; None without one.
+        final: Chosen items without a new slot because their label is final.
+        full: Other chosen items that already have all their slots.
+        labelled: Remaining items that already have a label, which fills one of their slots.
+        nothing: Why no slot was opened, in a sentence; "" if one was.
     """
 
     assigned: int
@@ -233,9 +231,7 @@ def chosen_text(done: Assigned) -> str:
 
 
 def earlier_text(done: Assigned) -> str:
-    """Describe the effect of earlier labels and slots, counting each once; "" if there are none or it was already
-    reported.
-    """
+    """Describe the effect of earlier labels and slots, counting each once; "" without any, or if already reported."""
     earlier = done.final + done.full + done.labelled
     if not earlier or (done.nothing and done.final in (0, done.items)):
         return ""
@@ -266,13 +262,13 @@ def open_batch(
     """Open the slots that the selected items lack, and let the team claim their open slots.
 
     Args:
-        selection: With a limit so many items are drawn; see `drawing.chance`.
-        seed: Of the draw.
-        final_too: Whether items whose label is final get slots as well.
+        selection: If it has a limit, that number of items is drawn; see `drawing.chance`.
+        seed: Seed of the draw.
+        final_too: Open slots also on items whose label is final.
 
     Raises:
-        UsageError: An item has fewer people than slots, one of the team is to settle an item's conflicts, or who is to
-            settle them has labelled one.
+        UsageError: An item has fewer people than slots, a team member is the adjudicator of an item, or the adjudicator
+            has labelled an item.
     """
     with step("choosing items"):
         found = reading.frame(connection, selection.unlimited, checks=False)

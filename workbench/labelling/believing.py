@@ -1,4 +1,6 @@
-"""Whom a file that came back is believed: a bundle its person, on its items, since it was made; or all that it says."""
+"""Decides which events of a returned file are trusted: of a bundle, its person's events on its items since its
+creation; or of a trusted database, everything.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ from workbench.core.taxonomy import is_subtype
 from workbench.labelling.store import bundling, foreign
 from workbench.labelling.store.bundling import Name
 
-# -- Whether an event of somebody else's database is one at all; nothing of that database is believed unread.
+# -- Validation of events from another, untrusted database.
 
 
 LONGEST = 100_000
-"""Most characters in one value of an event."""
+"""Maximum characters in one value of an event."""
 _MOST = 2**53 - 1
 _Name = Annotated[str, Meta(min_length=1, max_length=100)]
 _Text = Annotated[str, Meta(max_length=LONGEST)]
@@ -34,7 +36,7 @@ _ANSWERS = ("label", "adjudication", "repeat", "check")
 
 
 class MalformedError(Exception):
-    """A row is no event; ``field`` and the message say why."""
+    """A row is not a valid event; ``field`` and the message say why."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -42,7 +44,7 @@ class MalformedError(Exception):
 
 
 class _EventRow(Struct, kw_only=True):
-    """A row of ``label_events``; columns that an older database lacks have their defaults."""
+    """A row of ``label_events``; columns missing in an older database have their defaults."""
 
     uuid: _Name
     kind: EventKind
@@ -73,14 +75,14 @@ class _EventRow(Struct, kw_only=True):
 
 
 COLUMNS: tuple[str, ...] = _EventRow.__struct_fields__
-"""Columns of ``label_events`` that are read; ``merged`` says nothing of an event."""
+"""Columns of ``label_events`` that are read; ``merged`` is not part of an event."""
 
 
 def event_of(row: Mapping[str, object]) -> LabelEvent:
-    """The event that a row holds, with the row ids of its own database.
+    """Parse a row as an event, with the row ids of its own database.
 
     Raises:
-        MalformedError: It holds none.
+        MalformedError: The row is not a valid event.
     """
     check_text(row)
     try:
@@ -122,10 +124,10 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
 
 
 def check(event: LabelEvent) -> None:
-    """Whether every other database would take the event from this one.
+    """Check that every other database would accept the event.
 
     Raises:
-        MalformedError: It would not.
+        MalformedError: The event is not valid.
     """
     switches = {name: int(getattr(event, name)) for name in ("unsure", "flagged", "unblinded")}
     lists = {name: msgspec.json.encode(getattr(event, name)).decode() for name in ("tags", "seen")}
@@ -133,10 +135,10 @@ def check(event: LabelEvent) -> None:
 
 
 def check_text(row: Mapping[str, object]) -> None:
-    """Whether every text is one that any database and any file holds.
+    """Check that every text can be stored in any database and file.
 
     Raises:
-        MalformedError: One is not.
+        MalformedError: A text can't be stored.
     """
     texts = {field: value for field, value in row.items() if type(value) is str}
     together = "".join(texts.values())
@@ -152,26 +154,26 @@ def check_text(row: Mapping[str, object]) -> None:
 
 
 def canonical(field: str, text: str) -> str:
-    """A uuid in the one form in which events hold it, so that two forms of one are not two events.
+    """Return the canonical form of a uuid, so that two spellings are one event.
 
     Raises:
-        MalformedError: It is none.
+        MalformedError: The text is not a uuid.
     """
     try:
         found = UUID(text)
     except ValueError:
         found = None
-    # Python reads more as digits than a uuid has.
+    # Python accepts more characters as digits than a uuid may have.
     if found is None or text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "") != found.hex:
         raise MalformedError(field, f"{text[:100]!r} is no uuid")
     return str(found)
 
 
 def with_canonical_uuids(line: LabelLine) -> LabelLine:
-    """A line of a label file with the uuids in it as events hold them.
+    """Return a line of a label file with canonical uuids.
 
     Raises:
-        MalformedError: One is none.
+        MalformedError: A uuid is not valid.
     """
     return structs.replace(
         line,
@@ -201,31 +203,31 @@ def _check(event: LabelEvent) -> None:
 
 
 def check_time(text: str) -> None:
-    """Whether a text is a time as events hold it.
+    """Check that a text is a time in the format of events.
 
     Raises:
-        MalformedError: It is not.
+        MalformedError: The text is not such a time.
     """
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         raise MalformedError("created_at", f"{text!r} is no time after ISO 8601") from None
-    # Events are put in order by their times as text.
+    # Events are ordered by their times as text.
     if (time.tzinfo is not None and not text.endswith("Z")) or not _SORTS.match(text):
         raise MalformedError("created_at", f"{text!r} is no time in UTC such as 2025-01-31T12:00:00Z")
 
 
 def time_of(text: str) -> datetime:
-    """A time that `check_time` lets pass."""
+    """Parse a time that passed `check_time`."""
     time = datetime.fromisoformat(text)
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def check_not_after(text: str, latest: datetime) -> None:
-    """Whether a time that `check_time` lets pass is not later than another.
+    """Check that a time that passed `check_time` is not later than another.
 
     Raises:
-        MalformedError: It is.
+        MalformedError: The time is later.
     """
     if time_of(text) > latest:
         raise MalformedError("created_at", f"{text!r} is in the future: set the clocks right, or take it then")
@@ -251,21 +253,21 @@ def _check_answer(event: LabelEvent) -> None:
 
 
 TOLERANCE = timedelta(hours=1)
-"""How far clocks may be apart."""
+"""Tolerated difference between two computers' clocks."""
 KINDS = ("label", "repeat", "retraction", "flag", "reveal")
 """Kinds of events that a person makes in a bundle."""
 MOST_EVENTS = 1_000
-"""Events of one item that a bundle may bring: a person makes a few."""
+"""Events of one item that a bundle may bring: a person makes only a few."""
 _TAKES_BACK = ("label", "repeat", "check", "flag", "reveal")
 _LONGEST = 200
 
 
 class NotBelievedError(AnnotationError):
-    """Nothing of a file is taken; the message says why."""
+    """A file is rejected as a whole; the message says why."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """The bundle that a file is.
+    """The identity of a bundle.
 
     Attributes:
         items: Completions in it.
@@ -278,11 +280,11 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Believed:
-    """What is believed of one bundle.
+    """The trust in one bundle: its origin and its items.
 
     Attributes:
         origin: The bundle.
-        items: What the bundle calls its items -> their row ids here.
+        items: Names of its items in the bundle -> their row ids here.
     """
 
     def __init__(self, origin: Origin, items: Mapping[Name, int]) -> None:
@@ -292,26 +294,26 @@ class Believed:
 
     @property
     def most(self) -> int:
-        """Events that the bundle may bring."""
+        """Return the most events that the bundle may contain."""
         return MOST_EVENTS * max(len(self.items), 1)
 
     def check_maker(self, name: str) -> None:
-        """Whether the bundle is this person's.
+        """Check that the bundle belongs to this person.
 
         Raises:
-            MalformedError: It is somebody else's.
+            MalformedError: The bundle belongs to another person.
         """
         if name != self.origin.annotator:
             raise MalformedError("annotator", f"it is {name}'s, and the bundle is {self.origin.annotator}'s")
 
     def check(self, event: LabelEvent) -> None:
-        """Whether a new event is one that the bundle's person may have made there.
+        """Check that the bundle's person may have made a new event in it.
 
         Args:
-            event: As it stands in the bundle.
+            event: The event as stored in the bundle.
 
         Raises:
-            MalformedError: It is not.
+            MalformedError: The person can't have made it.
         """
         if event.kind not in KINDS:
             raise MalformedError("kind", f"{_a(event.kind)} is made at home, not in a bundle")
@@ -322,12 +324,14 @@ class Believed:
 
 
 def may_take_back(kind: str) -> bool:
-    """Whether an event of this kind is taken back in a bundle; what was ruled and excluded is not."""
+    """Return whether a bundle may retract events of this kind; decisions and exclusions can't be retracted there."""
     return kind in _TAKES_BACK
 
 
 def fault_of_other(line: LabelLine, who: str) -> tuple[str, str] | None:
-    """Why a line of a label file is not one that this person may have given as they labelled: field and words."""
+    """Return why this person can't have given a line of a label file by labelling: field and words; None if they
+    can.
+    """
     if people.tidy(line.annotator) != who:
         return "annotator", f"it is {line.annotator}'s, and only {who}'s labels are taken"
     if line.role != "annotator":
@@ -338,10 +342,10 @@ def fault_of_other(line: LabelLine, who: str) -> tuple[str, str] | None:
 
 
 def require_no_decision_back(connection: events.Connection, line: LabelLine) -> None:
-    """Refuse a line that takes back what was ruled or excluded.
+    """Reject a line that retracts a decision or an exclusion.
 
     Raises:
-        MalformedError: It does.
+        MalformedError: The line retracts one.
     """
     held = None if line.supersedes in (UNSET, None) else events.by_uuid(connection, str(line.supersedes))
     if held is not None and not may_take_back(held.kind):
@@ -349,19 +353,19 @@ def require_no_decision_back(connection: events.Connection, line: LabelLine) -> 
 
 
 def check_past(created_at: str) -> None:
-    """Whether an event was made by now.
+    """Check that an event is not from the future.
 
     Raises:
-        MalformedError: It is from the future.
+        MalformedError: It is, by more than the tolerance.
     """
     check_not_after(created_at, datetime.now(UTC) + TOLERANCE)
 
 
 def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
-    """The bundle of this database that the other one is.
+    """Identify another database as a bundle of this one.
 
     Raises:
-        NotBelievedError: It is none.
+        NotBelievedError: It is not a bundle of this database.
     """
     found = foreign.bundle_ids(theirs)
     if not found:
@@ -378,13 +382,13 @@ def _completions(names: Iterable[Name]) -> int:
 
 
 class Trusted(Struct, frozen=True, kw_only=True):
-    """What a whole database is believed, before anything of it is taken.
+    """A summary of what is trusted in a whole database, before anything is imported.
 
     Attributes:
-        people: Whose events are new, and how many.
-        kinds: Of what kinds they are.
-        coordinators: People who coordinate there and are not known here.
-        guidelines: Versions of the guidelines it has.
+        people: Annotator -> number of new events.
+        kinds: Kind of event -> number of new events.
+        coordinators: Coordinators there who are unknown here.
+        guidelines: Its versions of the guidelines.
     """
 
     people: dict[str, int]
@@ -394,7 +398,6 @@ class Trusted(Struct, frozen=True, kw_only=True):
 
 
 def counted(counter: Counter[str]) -> dict[str, int]:
-    """By name."""
     return dict(sorted(counter.items()))
 
 

@@ -1,8 +1,8 @@
-"""Bundles: a person's next items in a small database of their own, to be labelled anywhere and merged afterwards.
+"""Bundles: a person's next items in a separate small database, to be labelled anywhere and merged afterwards.
 
-A bundle holds texts, the guidelines in force, and the person's own slots and earlier answers: no gold, types, models,
-sources, verdicts, ids of the source, names of others or labels of others. Checks travel as items like any other. At
-home the slots wait for the person; what never comes back is free again when its time is up.
+A bundle holds texts, the guidelines in force, and the person's slots and earlier answers: no gold, types, models,
+sources, verdicts, ids of the source, names of others or labels of others. Checks travel as items like any other. In the
+home database the slots stay reserved for the person until a deadline; then they are free again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from workbench.labelling.store import bundling as store
 from workbench.labelling.store import guidelines as guideline_rows
 
 _OWN = ("label", "adjudication", "retraction", "flag", "reveal")
-"""Kinds of the person's own events that go along; checks and repeats would show which items they are."""
+"""Kinds of the person's own events that a bundle contains; checks and repeats would reveal which items they are."""
 
 _DAY_S = 86_400
 
@@ -43,13 +43,13 @@ Slots = Mapping[tuple[Task, int], store.BundledSlot]
 
 
 class Bundled(Struct, frozen=True, kw_only=True):
-    """What a bundle holds.
+    """The contents of a bundle.
 
     Attributes:
-        written: Items to label.
-        file: The bundle.
-        types: Questions whose answer type is asked for.
-        until: When what has not come back is free again (UTC).
+        written: Number of items to label.
+        file: Path of the bundle.
+        types: Number of questions whose answer type is to be labelled.
+        until: When slots that have not come back are free again (UTC).
     """
 
     written: int
@@ -69,18 +69,18 @@ def bundle(
     days: float = 14,
     force: bool = False,
 ) -> Bundled:
-    """Write a person's next items into a database of its own; the file appears whole or not at all.
+    """Write a person's next items into a separate database; the file appears whole or not at all.
 
     Args:
-        selection: Only these items.
-        limit: At most so many items.
-        days: How long the items wait for the person.
+        selection: Choose only from these items.
+        limit: Maximum number of items.
+        days: How long the items stay reserved for the person.
         force: Replace an existing file.
 
     Raises:
-        AnnotationError: There is nothing for them, or they are paused.
+        AnnotationError: There is nothing to label for them, or they are paused.
         StoreError: The file exists and ``force`` is not set, or can't be written.
-        UsageError: There is no such person, or the selection names what there is not.
+        UsageError: No annotator has this name, or the selection names something unknown.
     """
     project.database.require_other(path)
     if path.exists() and not force:
@@ -126,12 +126,12 @@ def bundle(
 
 
 def recall(project: Project, annotator: str) -> int:
-    """Free what a person has taken along in bundles; returns how many items that were.
+    """Free the items that a person has in bundles; return their number.
 
-    What they label there still merges, beyond the overlap where somebody else has filled it meanwhile.
+    Their labels in a bundle can still be merged, as surplus labels if another person has filled the slot since.
 
     Raises:
-        UsageError: There is no such person.
+        UsageError: No annotator has this name.
     """
     person = people.find(project.database, annotator)
     with project.database.write("full") as home:
@@ -177,7 +177,7 @@ def _fill(
     goes_by: str,
     made: tuple[str, str],
 ) -> None:
-    """Put everything into the new database.
+    """Write the contents into the new database.
 
     Args:
         made: The bundle's id, and when it was made.
@@ -209,9 +209,10 @@ def _fill(
 
 
 def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:
-    """A slot as any other in the bundle: a check is opened as it goes along, and others are not, which would show.
+    """Return a slot that looks like any other in the bundle: a check is opened when the bundle is made, which would
+    otherwise reveal it.
 
-    Where the person has said something since it was opened, that stays in their sight.
+    If the person has labelled the item since the check was opened, that label stays visible to them.
     """
     if any(event.created_at >= (slot.opened_at or "") for event in own):
         return slot
@@ -219,9 +220,9 @@ def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> 
 
 
 def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:
-    """What the person has said of a subject, which rounds have begun on it, and what was answered to their flags.
+    """Yield the person's events on a subject, the rounds that have begun on it, and the answers to their flags.
 
-    Who began a round and why, who answered, and whom else, stays at home.
+    The names of coordinators, the reasons for rounds, and other recipients of answers are left out.
     """
     stored = events.of_subject(home, task, subject)
     own = {event.uuid for event in stored if event.annotator == person}

@@ -1,6 +1,6 @@
-"""Checks: items with a known answer, mixed in silently to measure how well people label.
+"""Checks: items with a known answer, mixed in unannounced to measure annotators' accuracy.
 
-They are part of no benchmark: they have no gold and no quota, and answers to them change no state.
+They belong to no benchmark: they have no gold and no quota, and answers to them change no state.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ def add_checks(
 ) -> ChecksChanged:
     """Turn the selected items into checks.
 
-    With a limit, of so many of those that can be checks, drawn at random and spread over their questions, so that
-    people are seen on all kinds of items.
+    With a limit, that number of eligible items is drawn at random and spread over their questions, so that annotators
+    are measured on all kinds of items.
 
     Args:
-        source: ``imported``: the answer is the imported gold, and nobody has labelled the item or is to. ``people``:
-            the answer is what people settled; they never get it as a check, and it leaves the benchmark.
-        seed: Of the draw.
+        source: ``imported``: the answer is the imported gold, and the item has no labels and no slots. ``people``: the
+            answer is the annotators' gold; these annotators never get the item as a check, and it leaves the benchmark.
+        seed: Seed of the draw.
 
     Raises:
-        UsageError: A condition names what there is not.
+        UsageError: A condition names something unknown.
     """
     report, reasons = ChecksChanged(), Counter[str]()
     found = reading.frame(project.database.reader(), selection.unlimited)
@@ -122,23 +122,24 @@ def _refuse(report: ChecksChanged, number: int, field: str | None, message: str)
 
 
 def remove_checks(project: Project, selection: Selection) -> int:
-    """Turn the selected checks back into ordinary items; return how many there were. Answers stay on record.
+    """Turn the selected checks back into ordinary items; return how many there were. Answers are kept.
 
     Raises:
-        UsageError: A condition names what there is not.
+        UsageError: A condition names something unknown.
     """
     with project.database.write("full") as connection:
         return sum(check_items.remove(connection, completion) for completion in chosen_ids(connection, selection))
 
 
 def checks(project: Project) -> list[CheckInfo]:
-    """Return all checks in the order of import."""
     rows = check_items.every(project.database.reader())
     return [CheckInfo(**row._asdict()) for row in rows]
 
 
 def report(project: Project) -> list[CheckScore]:
-    """Score everybody's answers to checks, in the order in which they were added, without people who answered none."""
+    """Score each annotator's answers to checks, in the order in which annotators were added, without those who answered
+    none.
+    """
     reader = project.database.reader()
     scores: list[CheckScore] = []
     for person in people.everyone(project.database):
@@ -172,7 +173,7 @@ def _interval(connection: people.Connection, person: int) -> tuple[float, float]
 
 
 def review(connection: people.Connection, person: int, policy: AnnotationPolicy) -> None:
-    """After an answer to a check, pause an annotator who is wrong too often, in the same transaction.
+    """Pause an annotator who is wrong on checks too often, in the transaction of their answer.
 
     Only answers since the person was last resumed count.
     """

@@ -22,20 +22,20 @@ from workbench.labelling.rulings import Ruling, RulingSubject
 from workbench.labelling.store import conflicts
 
 AT_ONCE = 100
-"""Decisions in one transaction, some 50 ms: whoever labels meanwhile does not wait longer."""
+"""Decisions in one transaction, about 50 ms: the longest wait for others who are labelling."""
 
 QUESTION_CHARACTERS = 200
 
 _FIELDS = ("completion_id", "question_id", "dataset")
-"""What conflicts may be chosen by; the rest would tell of models, verdicts and gold."""
+"""Fields by which conflicts may be selected; others would reveal models, verdicts and gold."""
 
 
 class ConflictClass(Struct, frozen=True, kw_only=True):
     """A kind of conflict.
 
     Attributes:
-        name: The values against each other, such as ``correct/incorrect``, ``incorrect/unsuitable:proof``, ``A1/A7``.
-        count: Conflicts of this kind that the person may settle.
+        name: The conflicting values, such as ``correct/incorrect``, ``incorrect/unsuitable:proof``, ``A1/A7``.
+        count: Conflicts of this kind that the person may resolve.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Side(Struct, frozen=True, kw_only=True):
     """The labels for one value.
 
     Attributes:
-        count: How many people say so.
-        unsure: How many of them are unsure.
+        count: Number of these labels.
+        unsure: Number of unsure ones among them.
     """
 
     value: str
@@ -59,13 +59,13 @@ class Side(Struct, frozen=True, kw_only=True):
 
 
 class ClassRow(Struct, frozen=True, kw_only=True):
-    """One conflict of a kind, in short.
+    """A short form of one conflict of a kind.
 
     Attributes:
         question: The question's beginning.
-        reference: The reference's final answer; empty where none was found.
+        reference: The reference's final answer; empty if none was found.
         answer: The completion's final answer.
-        sides: One for each value of the kind, in its order, which says nothing of who it was.
+        sides: One for each value of the kind, in its order, which doesn't reveal the annotators.
     """
 
     subject: int
@@ -79,7 +79,7 @@ class ClassRow(Struct, frozen=True, kw_only=True):
 
 
 class NotSettled(Struct, frozen=True, kw_only=True):
-    """A conflict that was not settled, and why."""
+    """A conflict that was not resolved, and the reason."""
 
     completion_id: str
     why: str
@@ -93,20 +93,19 @@ class Settled(Struct, frozen=True, kw_only=True):
 
 
 class OpenClass(Struct, frozen=True, kw_only=True):
-    """The conflicts of one kind as they were when it was opened, by subject, in the order of the queue."""
+    """The conflicts of one kind as of its opening, by subject, in the order of the queue."""
 
     kind: ConflictClass
     cases: dict[int, RulingSubject]
 
 
 class ConflictClasses:
-    """A session of a person who adjudicates many conflicts of a kind; the third-person rule holds for each of them.
+    """A session of a person who adjudicates many conflicts of a kind; the third-person rule applies to each of them.
 
     Args:
         sighted: The person also has the coordinator's screens: every decision is marked unblinded.
 
-    Raises (on creation):
-        UsageError: There is no such annotator.
+    Raises (on creation): UsageError: No annotator has this name.
     """
 
     def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
@@ -122,10 +121,10 @@ class ConflictClasses:
         return sorted(kinds, key=lambda kind: (-kind.count, kind.name))
 
     def open(self, name: str) -> OpenClass:
-        """Return the conflicts of one kind; the look at every one of them is recorded.
+        """Return the conflicts of one kind; the view of each of them is recorded.
 
         Raises:
-            UsageError: There is no conflict of that kind for this person; the message lists the kinds there are.
+            UsageError: The person has no conflict of this kind; the message lists the existing kinds.
         """
         reader = self._database.reader()
         guideline = Acquainted(self._database, self.person.id).version
@@ -160,7 +159,7 @@ class ConflictClasses:
         """Return the subjects of a kind within a selection of items, in the order of the queue.
 
         Raises:
-            UsageError: A condition is on something that an adjudicator is not shown.
+            UsageError: A condition is on a field that adjudicators may not see.
         """
         for condition in conditions:
             if condition.field not in _FIELDS:
@@ -171,12 +170,13 @@ class ConflictClasses:
         return [subject for subject in opened.cases if subject in chosen]
 
     def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Ruling) -> Settled:
-        """Give many conflicts the same decision: an event for each, all of one time, `AT_ONCE` in a transaction.
+        """Give many conflicts the same decision: one event each, with the same time, `AT_ONCE` in a transaction.
 
-        Those whose labels have changed since the kind was opened, and those this person may not settle, are left out.
+        Conflicts whose labels have changed since the kind was opened, and those that this person may not resolve, are
+        left out.
 
         Raises:
-            UsageError: The ruling lacks what its task needs.
+            UsageError: The ruling is incomplete for its task.
         """
         rulings.check(opened.kind.task, ruling)
         ruling, at = replace(ruling, view=conflicts.BULK), people.now()
@@ -248,7 +248,7 @@ def _sides(labels: Sequence[LabelEvent]) -> tuple[Side, ...]:
     def side(label: LabelEvent) -> str:
         return _value(label.value or "", label.exclusion_reason or "")
 
-    # Within a side the notes come in the order of their words, which says nothing of who wrote first.
+    # Within a side, notes are ordered by their text, which doesn't reveal who wrote first.
     return tuple(
         Side(
             value=value,

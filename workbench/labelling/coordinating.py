@@ -1,7 +1,7 @@
 """The coordinator's decisions on items: a new round of labels, exclusion, and inclusion again; each with a reason.
 
-Every decision is an event like any other. A reopening leaves the labels before it in the history; they no longer count.
-An exclusion holds, whatever people label, until a coordinator lifts it or a reopening begins a new round.
+Every decision is an event like any other. A reopening keeps earlier labels in the history, where they no longer count.
+An exclusion holds regardless of labels until a coordinator lifts it or a reopening begins a new round.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from workbench.labelling.store.flags import Flag as Flag
 
 Tasks = Literal["correctness", "type", "both"]
 Items = Selection | Sequence[int]
-"""The items a decision is about: a selection, or row ids of completions."""
+"""The items of a decision: a selection, or row ids of completions."""
 
 
 class Reopened(Struct, frozen=True, kw_only=True):
-    """The result of reopening, in verdicts (of items) and types (of questions).
+    """The result of reopening, as numbers of verdicts (of items) and types (of questions).
 
     Attributes:
-        skipped: Those on which nothing stands in the round under way.
+        skipped: Verdicts and types without labels in the current round.
     """
 
     reopened: int
@@ -41,10 +41,10 @@ class Reopened(Struct, frozen=True, kw_only=True):
 
 
 class Excluded(Struct, frozen=True, kw_only=True):
-    """The result of an exclusion, in items.
+    """The result of an exclusion, as numbers of items.
 
     Attributes:
-        skipped: Items that the coordinator has excluded already, for the same reason and with the same note.
+        skipped: Items already excluded for the same reason and with the same note.
     """
 
     excluded: int
@@ -52,10 +52,11 @@ class Excluded(Struct, frozen=True, kw_only=True):
 
 
 class Lifted(Struct, frozen=True, kw_only=True):
-    """The result of lifting exclusions, in items.
+    """The result of lifting exclusions, as numbers of items.
 
     Attributes:
-        skipped: Items that no coordinator has excluded (people's own labels are not lifted, but reopened).
+        skipped: Items that no coordinator has excluded. Exclusions by annotators' labels can't be lifted; such items
+            must be reopened.
     """
 
     lifted: int
@@ -63,14 +64,14 @@ class Lifted(Struct, frozen=True, kw_only=True):
 
 
 def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: Tasks = "correctness") -> Reopened:
-    """Begin a new round: annotators label anew, and earlier labels no longer count.
+    """Begin a new round: annotators label the items again, and earlier labels no longer count.
 
     Args:
-        by: Who decides, by default the login name; added as a coordinator where the name is new.
+        by: The coordinator, by default the login name; added if the name is new.
         task: The verdict on the items, the type of their questions, or both.
 
     Raises:
-        UsageError: There is no reason, or ``by`` is no name.
+        UsageError: The reason is missing, or ``by`` is not a valid name.
     """
     if not reason.strip():
         raise UsageError("A reopening needs a reason.", f"Write: {opt.reason:TEXT}")
@@ -87,14 +88,14 @@ def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: T
 
 
 def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: str = "") -> Excluded:
-    """Exclude items from every table, whatever their labels; they stay listed, with the reason.
+    """Exclude items from every table regardless of their labels; they stay listed with the reason.
 
     Args:
         reason: A code of `EXCLUSION_REASONS`; ``other`` needs a note.
-        by: Who decides, by default the login name; added as a coordinator where the name is new.
+        by: The coordinator, by default the login name; added if the name is new.
 
     Raises:
-        UsageError: There is no such reason, its note is missing, or ``by`` is no name.
+        UsageError: The reason is unknown, its note is missing, or ``by`` is not a valid name.
     """
     check_reason(reason, note)
 
@@ -111,10 +112,10 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
 
 
 def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lifted:
-    """Retract coordinators' exclusions; the labels count again.
+    """Retract coordinators' exclusions, so that the labels count again.
 
     Raises:
-        UsageError: ``by`` is no name.
+        UsageError: ``by`` is not a valid name.
     """
 
     def take_in(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
@@ -187,18 +188,18 @@ def _decide(
     ledger.record(connection, event)
 
 
-# -- Calls for the coordinator: what annotators have flagged, and the answers that come back to them.
+# -- Flags of annotators, and the coordinator's answers.
 
 
 Which = Literal["open", "answered", "all"]
 
 
 class Answered(Struct, frozen=True, kw_only=True):
-    """The result of an answer.
+    """The result of answering flags.
 
     Attributes:
-        flags: How many flags it is to.
-        to: Whose they are.
+        flags: Number of flags answered.
+        to: Annotators who raised them.
     """
 
     flags: int
@@ -207,10 +208,10 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 def flags(project: Project, which: Which = "open", *, selection: Selection | None = None) -> list[Flag]:
-    """Return open flags, the oldest first.
+    """Return flags, the oldest first; by default the open ones.
 
     Raises:
-        UsageError: The selection names what there is not.
+        UsageError: The selection names something unknown.
     """
     reader = project.database.reader()
     found = [flag for flag in store.standing(reader) if which == "all" or flag.is_open == (which == "open")]
@@ -228,7 +229,7 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
     """Return the row id of the flagged completion with this id.
 
     Raises:
-        UsageError: None of that id is flagged, or several are.
+        UsageError: No flagged completion has this id, or several have it.
     """
     conditions = [Condition("completion_id", "=", completion_id)]
     if dataset is not None:
@@ -245,14 +246,14 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
 
 
 def answer(project: Project, completion: int, said: str, *, by: str = "") -> Answered:
-    """Answer the open flags on an item or, without any, answer the already answered ones anew.
+    """Answer the open flags on an item; if there are none, answer the already answered ones again.
 
     Args:
         completion: Row id.
-        by: Who answers, by default the login name; added as a coordinator where the name is new.
+        by: The coordinator, by default the login name; added if the name is new.
 
     Raises:
-        UsageError: There is no answer, nobody has flagged the item, or ``by`` is no name.
+        UsageError: The answer is empty, the item is not flagged, or ``by`` is not a valid name.
         AnnotationError: The answer is too long.
     """
     said = said.strip()

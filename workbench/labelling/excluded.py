@@ -1,4 +1,4 @@
-"""Excluded items, with who excluded them and why; and candidates for exclusion."""
+"""Excluded items with person and reason, and candidates for exclusion."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.core.states import current_adjudication, current_exclusions, curr
 from workbench.data.store import label_lines, reading
 from workbench.data.store.reading import annotator_names
 
-# -- Items that may belong out of a benchmark: found by rule, each with why; a person decides.
+# -- Candidates for exclusion: found by rule, each with the reason; a person decides.
 
 
 LONG_COMPLETION = 8_000
-"""Characters from which a completion without an end is taken for one that was cut off."""
+"""Characters from which a completion without a proper end counts as truncated."""
 _WHY_CHARACTERS = 80
 _PLACEHOLDER_CHARACTERS = 60
 _CLOSED = re.compile(r"[.!?。！？…)\]}>’”\"'`*$|:]\s*\Z")
@@ -30,7 +30,7 @@ _BEGINS = (
     r"(?:^|[.!?;:。？；]\s{1,9}|\n\s{0,9}|,\s{0,9}(?:then\s{1,9}|and\s{1,9})?"
     r"|\b(?:and|then|please|to|must|should)\s{1,9}|\(\w{1,3}\)\s{0,9}|\d\.\s{1,9})"
 )
-"""Where an order begins: a report that "the results show that …" asks for nothing."""
+"""Where an instruction may begin; "the results show that …" is not one."""
 _PROOF = re.compile(
     _BEGINS + r"(?P<said>(?:prove|show|demonstrate|verify)(?::|\s+(?:that|the\s+following|or\s+disprove|why)\b)"
     r"|prove\s+[^,.]{0,40}(?:theorem|inequality|identity|lemma)|give\s+a\s+proof)|(?P<other>证明[:：]|求证|试证)",
@@ -63,7 +63,7 @@ _CUT = re.compile(r"(?:[,，(\[{]|\b(?:and|or|the|of|is|with|that|an))\s*\Z")
 
 
 class ExclusionCandidate(NamedTuple):
-    """Why an item may be unsuitable: a code of `EXCLUSION_REASONS`, and what gave rise to it."""
+    """Why an item may be unsuitable: a code of `EXCLUSION_REASONS`, and the evidence."""
 
     reason: str
     why: str
@@ -101,7 +101,7 @@ def _bad_reference(reference: str) -> ExclusionCandidate | None:
         return ExclusionCandidate("bad_reference", "the reference is empty")
     if len(reference) <= _PLACEHOLDER_CHARACTERS and _PLACEHOLDER.match(reference):
         return ExclusionCandidate("bad_reference", "the reference is a placeholder")
-    # A reference of one line is its own answer, however long.
+    # A reference of one line is its own answer, regardless of its length.
     if "\n" in reference.strip() and not reference_answer(reference).found:
         return ExclusionCandidate("bad_reference", "no final answer is found in the reference")
     return None
@@ -143,7 +143,7 @@ class CandidateItem(Struct, frozen=True, kw_only=True):
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
-        why: What gave rise to it.
+        why: The evidence.
     """
 
     dataset: str
@@ -157,7 +157,7 @@ def excluded_items(project: Project, selection: Selection | None = None) -> list
     """Yield every excluded item of a selection, in the order of import.
 
     Raises:
-        UsageError: The selection names what is not there.
+        UsageError: The selection names something unknown.
     """
     reader = project.database.reader()
     selection = selection or Selection()
@@ -190,7 +190,7 @@ def candidate_items(project: Project, selection: Selection | None = None) -> Ite
     """Yield items that a rule considers unsuitable and that are not excluded yet, in the order of import.
 
     Raises:
-        UsageError: The selection names what is not there.
+        UsageError: The selection names something unknown.
     """
     reader = project.database.reader()
     selection = selection or Selection()

@@ -16,19 +16,19 @@ from workbench.labelling.store import forecasting as store
 _DAY = timedelta(days=1)
 _WEEK = timedelta(days=7)
 _FARTHEST = timedelta(days=3650)
-"""An end farther away than this is none that anybody plans by."""
+"""Longest forecast; a later end is not reported."""
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
     """The progress of labelling, and when it may be complete.
 
     Attributes:
-        done: Labels that were to be made and are.
-        left: Labels still to come.
+        done: Planned labels that exist.
+        left: Planned labels that are missing.
         recent: Labels given in the last seven days.
-        per_day: Their pace, over the days since the first of them; None without any, or within a day of the first.
-        ends_at: When what is left is done at that pace, a day begun being a whole one from the second on; None without
-            a pace, or where it takes ten years.
+        per_day: Their rate, over the days since the first of them; None without any, or within a day of the first.
+        ends_at: When the missing labels are complete at that rate, rounded up to whole days from the second day on;
+            None without a rate, or if it takes ten years.
     """
 
     done: int
@@ -55,10 +55,10 @@ def forecast(project: Project, now: datetime | None = None) -> Forecast:
 
 
 def own_forecast(project: Project, name: str, done: int, left: int, now: datetime | None = None) -> Forecast:
-    """Forecast one annotator's progress, by their own pace alone.
+    """Forecast one annotator's progress, by their own rate alone.
 
     Raises:
-        UsageError: There is no such person.
+        UsageError: No annotator has this name.
     """
     reader, now = project.database.reader(), now or datetime.now(UTC)
     person = people.find(project.database, name).id

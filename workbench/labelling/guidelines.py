@@ -18,7 +18,7 @@ from workbench.core.project import Project
 from workbench.labelling.store import guidelines as store
 
 VERSION = "1"
-"""The built-in text's version; a project's own texts count on from it."""
+"""The built-in text's version; the numbers of a project's own texts continue from it."""
 _SOURCE = r"""# Correctness: one verdict for each completion
 
 Judge the **final answer**, not the way to it. Compare it with the reference's final answer.
@@ -52,16 +52,16 @@ Look at the **reference's** final answer. `t`, then the letter, then the number.
 Where two fit, take the narrower one. A type, once given, counts for every completion of the question.
 """
 TEXT = _SOURCE.replace("\n  ", " ")
-"""The text as Markdown, a paragraph or list item a line."""
+"""The text as Markdown, one paragraph or list item a line."""
 MAX_CHARACTERS = 100_000
-"""A longer text is no guideline that anybody reads."""
+"""Maximum length of the guidelines, which annotators must be able to read."""
 CASES = "# Cases decided so far"
-"""Heading under which notes from conflicts are gathered."""
+"""Heading of the section for decided cases from conflicts."""
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def number_of(version: str) -> int:
-    """Return the number that a version's name begins with; 0 without one."""
+    """Return the leading number of a version's name; 0 without one."""
     found = _NUMBER.match(version)
     return int(found[0]) if found else 0
 
@@ -69,21 +69,21 @@ def number_of(version: str) -> int:
 def next_version(held: Iterable[str], text: str) -> str:
     """Return the name of a new version: the next number, and six digits of the text's hash.
 
-    With the hash, two databases that each go on from the same version never give one name to two texts.
+    With the hash, two databases that continue from the same version never use one name for two texts.
     """
     number = 1 + max(map(number_of, held), default=0)
     return f"{number}-{blake2b(text.encode()).hexdigest()[:6]}"
 
 
 MOST_NEWS = 20
-"""More changed lines than these are a new text, which is read as a whole."""
+"""Most changed lines that are shown as changes; with more, the text counts as new."""
 
 
 def with_news(version: str, before: str, text: str) -> str:
-    """Return a text preceded by its changes: the lines that another text lacks, and those it had.
+    """Return a text preceded by its changes from an earlier text: added lines and removed lines.
 
     Args:
-        before: The text that its reader knows.
+        before: The text that the reader knows.
     """
     found = list(ndiff(before.splitlines(), text.splitlines()))
     added, gone = (
@@ -100,7 +100,7 @@ def with_news(version: str, before: str, text: str) -> str:
 
 
 def with_case(text: str, case: str) -> str:
-    """Return the text with one more decided case at the end of its section, which is added if missing."""
+    """Return the text with one more decided case at the end of the section for cases, which is added if missing."""
     line = f"- {case}"
     lines = text.rstrip().splitlines()
     if CASES not in lines:
@@ -113,7 +113,7 @@ def with_case(text: str, case: str) -> str:
     return "\n".join([*lines[:end], *between, line, *lines[end:], ""])
 
 
-# -- What annotators are asked to do: the text in force, its versions, and cases added to it.
+# -- The guidelines: the text in force, its versions, and cases added to it.
 
 
 _LIMIT = f"Guidelines have at most {MAX_CHARACTERS:,} characters."
@@ -135,9 +135,9 @@ class Version(Guideline, frozen=True, kw_only=True):
     """One version, as the coordinator sees it.
 
     Attributes:
-        author: Who wrote it; empty for the built-in text.
-        created_at: When; empty for the built-in text.
-        read_by: Who has opened it in the app, or has written it.
+        author: Its author; empty for the built-in text.
+        created_at: Its time; empty for the built-in text.
+        read_by: People who have opened it in the app, or wrote it.
     """
 
     author: str = ""
@@ -179,7 +179,7 @@ def version_in_force(connection: people.Connection) -> str:
 
 
 def newest(connection: people.Connection, *, among: Collection[str]) -> str | None:
-    """Return the newest of some versions that are in this project; None if none is."""
+    """Return the newest of some versions that are in this project; None without one."""
     return max((row for row in _times(connection) if row[0] in among), key=lambda row: _age(*row), default=(None,))[0]
 
 
@@ -191,7 +191,7 @@ def of_version(project: Project, version: str) -> Version:
     """Return one version's text.
 
     Raises:
-        UsageError: There is no such version; the message lists those there are.
+        UsageError: The version does not exist; the message lists the existing ones.
     """
     found = {guideline.version: guideline for guideline in versions(project)}
     if version not in found:
@@ -200,10 +200,10 @@ def of_version(project: Project, version: str) -> Version:
 
 
 def read_text(path: Path) -> str:
-    """A text of guidelines from a file.
+    """Read the text of guidelines from a file.
 
     Raises:
-        FormatError: The file can't be read, is no UTF-8, or is far too long.
+        FormatError: The file can't be read, is not UTF-8, or is far too long.
     """
     require_input(path)
     try:
@@ -222,7 +222,7 @@ def add_version(project: Project, text: str, *, by: str = "") -> Version:
     """Put a text in force; one that is already in force stays unchanged.
 
     Raises:
-        UsageError: The text is empty or too long, or ``by`` is no name.
+        UsageError: The text is empty or too long, or ``by`` is not a valid name.
     """
     with project.database.write("full") as connection:
         return _add(connection, text, by)
@@ -232,10 +232,10 @@ def add_case(project: Project, case: str, *, by: str = "") -> Version:
     """Put the guidelines in force with one more decided case.
 
     Args:
-        case: What was decided, in a sentence. Annotators read it: it names no item, as ids may name models.
+        case: The decision in a sentence. Annotators read it, so it must not name items: ids may reveal models.
 
     Raises:
-        UsageError: The case is empty, the text would be too long, or ``by`` is no name.
+        UsageError: The case is empty, the text would be too long, or ``by`` is not a valid name.
     """
     said = " ".join(case.split())
     if not said:

@@ -35,9 +35,9 @@ class RefusedEvent(Struct, frozen=True, kw_only=True):
 
     Attributes:
         what: The event's uuid, or ``guideline`` with its version.
-        field: What is wrong with it.
-        annotator: Who is said to have made it; empty where that can't be read, as ``kind``.
-        events: How many such events this stands for: where nothing of a file is taken, all of a person and kind.
+        field: The field that is invalid.
+        annotator: The annotator named in it; empty if unreadable, like ``kind``.
+        events: Number of such events; if a whole file is rejected, all events of a person and kind.
     """
 
     what: str
@@ -63,7 +63,7 @@ def refused_event(
 
 
 class Arrival(NamedTuple):
-    """An event of another database; its subject is ours, its ``annotator`` still theirs."""
+    """An event of another database; its subject is a row id here, its ``annotator`` still a row id there."""
 
     event: LabelEvent
     name: str
@@ -74,11 +74,11 @@ class Incoming:
     """Another database's events on items of this project.
 
     Args:
-        believed: What is believed of it; None: everything.
+        believed: The trust in the bundle; None to trust everything.
 
     Attributes:
-        arrivals: What can be taken, by our subject, in the order of (created_at, uuid).
-        refused: What can't.
+        arrivals: Accepted events by subject (row ids here), in the order of (created_at, uuid).
+        refused: Rejected events.
     """
 
     def __init__(self, project: Project, theirs: events.Connection, believed: Believed | None) -> None:
@@ -187,7 +187,7 @@ class Incoming:
             return {key: items.get((key[0], bundling.name_of(item))) for key, item in self._called.items()}
         found: dict[Subject, int | None] = {key: foreign.find(self._ours, item) for key, item in self._called.items()}
         missing = {key: item for key, item in self._called.items() if found[key] is None}
-        # A bundle names items by what only the database that wrote it can read.
+        # Only the database that wrote a bundle can read its names of items.
         return found | bundling.recognise(self._ours, missing)
 
     def _check_text(self, subject: Subject, event: LabelEvent) -> None:
@@ -220,7 +220,7 @@ class Incoming:
     def _may_supersede(self, arrival: Arrival, held: Arrival) -> bool:
         if self._believed is not None and not may_take_back(held.event.kind):
             return False
-        # What one coordinator has excluded, any may take in again.
+        # Any coordinator may include what another one excluded.
         lifts = held.event.kind == "exclusion" and arrival.event.kind in ("retraction", "exclusion")
         return _is_of(arrival, held) or (lifts and _subject(arrival) == _subject(held))
 

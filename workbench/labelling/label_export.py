@@ -24,13 +24,15 @@ from workbench.data.store.reading import labelled_subjects
 def export_labels(project: Project, path: Path, *, history: bool = False, force: bool = False) -> int:
     """Write labels as JSON Lines, or as CSV for such a file name; return the number of lines.
 
-    The file appears whole or not at all, and `import_labels` reads it back as the same labels.
+    The file appears whole or not at all, and `import_labels` restores the same labels from it.
 
-    Without ``history``: each person's labels and adjudications in force; where a coordinator has excluded or reopened
-    an item, a line with a ``kind`` says so, so that the file means the same elsewhere. With it: every event, whole.
+    Without ``history``, the file holds each person's labels and adjudications in force; exclusions and reopenings by a
+    coordinator are lines with a ``kind``, so that the file has the same meaning elsewhere. With ``history``, it holds
+    every event in full.
 
     Raises:
-        FormatError: The file exists and ``force`` is not set, can't be written, or is another table by its name.
+        FormatError: The file exists and ``force`` is not set, can't be written, or its name is that of another kind of
+            table.
         StoreError: The file belongs to the database itself.
     """
     project.database.require_other(path)
@@ -55,7 +57,7 @@ def current_lines(project: Project, *, selection: Selection | None = None, names
     """Yield the labels in force, as `export_labels` writes them.
 
     Args:
-        selection: Of these items only.
+        selection: Only labels of these items.
         names: Annotators' names; stable pseudonyms otherwise.
     """
     reader = project.database.reader()
@@ -100,7 +102,7 @@ def _current(placed: list[Placed]) -> Iterator[LabelLine]:
         elif row.event.task == "correctness":
             line = _line(row, _revision(row.event, before))
             typed = types.get(_of_question(row))
-            # A line has one round; a type of another one has a line of its own.
+            # A line has one round, so a type of another round is a separate line.
             if typed is not None and typed.event.round == row.event.round:
                 line.answer_subtype = typed.event.subtype
                 joined.add(_of_question(row))
@@ -166,12 +168,12 @@ def label_line(event: LabelEvent, annotator: str, question_id: str, completion_i
     )
 
 
-# -- What every person says of an item, beside it in an export: labels and decisions, then repeats and checks apart.
+# -- All labels of an item in an export: labels and decisions, then repeats and checks separately.
 
 
 Role = Literal["annotator", "adjudicator", "coordinator"]
 ROLES: dict[str, Role] = {"adjudication": "adjudicator", "exclusion": "coordinator"}
-"""Kind of an event -> as what its maker spoke, where that is not as an annotator."""
+"""Kind of an event -> the role of its author, if that is not annotator."""
 
 
 class OwnLabel(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -197,9 +199,9 @@ class ItemLabels(Struct, kw_only=True, omit_defaults=True):
     """All labels of one item.
 
     Attributes:
-        labels: Each person's own label in force; adjudications and exclusions by their role.
-        repeats: Answers of people who had labelled the item before; they count to nothing.
-        checks: Answers to an item whose answer was known; they count to nothing.
+        labels: Each person's label in force; adjudications and exclusions are marked by their role.
+        repeats: Answers of people who had labelled the item before; they never count.
+        checks: Answers to an item with a known answer; they never count.
     """
 
     labels: list[OwnLabel]

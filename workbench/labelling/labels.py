@@ -36,13 +36,14 @@ from workbench.labelling.believing import MalformedError, check_past, fault_of_o
 from workbench.labelling.store import assignments, foreign
 from workbench.runs.verdict_files import verdict_lines
 
-# -- The labels in files of other annotation tools, as label lines.
+# -- Labels in files of other annotation tools, as label lines.
 
 
 def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
-    """Yield element numbers (from 1), each with the element and one person's label of it, or the reason there is none.
+    """Yield the number of each element (from 1), the element, and one person's label of it or the reason for its
+    rejection.
 
-    Items are named as an import of the same file names them.
+    Items have the names that an import of the same file gives them.
 
     Raises:
         FormatError: The file can't be read.
@@ -69,18 +70,19 @@ def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes,
 _DECODER = msgspec.json.Decoder(LabelLine)
 _CELLS_DECODER = msgspec.json.Decoder(LabelLine, strict=False)
 _SAYING = (UNSET, "label", "adjudication", "repeat", "check", "exclusion")
-"""Kinds that give an answer."""
+"""Kinds of events with an answer."""
 _SORTS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
-"""Times that are kept as they are spelled."""
+"""Times that are stored unchanged."""
 
 
 def read(path: Path, sheet: LabelSheet | None = None) -> Iterator[tuple[int, LabelLine | Refusal]]:
     """Yield line numbers (from 1), each with a label, or the reason for its rejection.
 
-    Of another tool's file, the number is the element's, which may hold several people's labels; so may a table's row.
+    In another tool's file the number is that of the element, which may hold several people's labels, like a row of a
+    table.
 
     Args:
-        sheet: The file as a table, where it is one.
+        sheet: The file as a table, if it is one.
 
     Raises:
         FormatError: The file can't be opened.
@@ -180,21 +182,21 @@ def _utc(text: str) -> str | None:
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
 """Namespace of the uuids derived for lines that carry none."""
 Before = Callable[[events.Connection, LabelLine], None]
-"""What is done before a line is stored, in its transaction."""
+"""A callback before a line is stored, in its transaction."""
 
 
 class LabelsImported(Struct, kw_only=True):
-    """The result of an import of labels, in lines.
+    """The result of an import of labels, as numbers of lines.
 
     Attributes:
-        contradicting: Verdicts taken whose marks say the opposite of them, or of each other.
-        refusals: Why lines were refused (line, field, reason).
-        people: Who is believed to have given the new events, and how many.
-        kinds: Of what kinds they are, such as adjudications.
-        new_people: Who of them was not known here.
-        columns: The people that columns of a table are; this and what follows stands only where a table was read.
-        ignored: Columns that are not read.
-        missing: Person -> cells that say nothing.
+        contradicting: Imported verdicts whose tags contradict them or each other.
+        refusals: Rejected lines with line number, field and reason.
+        people: Annotator -> number of new events.
+        kinds: Kind of event, such as adjudication -> number of new events.
+        new_people: Annotators of these who were unknown here.
+        columns: The people in the columns of a table; this and the following fields are present only for tables.
+        ignored: Ignored columns.
+        missing: Person -> empty cells.
     """
 
     imported: int = 0
@@ -213,19 +215,19 @@ class LabelsImported(Struct, kw_only=True):
 def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
     """Read a label file; adjudications are applied after the labels they resolve.
 
-    A file is believed whatever it says of anybody, so the report says what that was; or one person is, what whoever
-    labels may say.
+    A file is trusted in everything it says about all people, and the report lists it. With ``only``, it is trusted for
+    one person's labels.
 
-    A line that is there already is unchanged; the same uuid with other content is refused. An adjudication that came
-    before its labels (in another file) settles those that are not later than it; without times, its file is read once
-    more after them.
+    A known line is unchanged; the same uuid with different content is rejected. An adjudication imported before its
+    labels (from another file) resolves those that are not later than it; without times, its file has to be imported
+    again after them.
 
     Args:
-        only: The person; what the file says for others, and decisions of whatever kind, is refused.
+        only: The person; other people's lines, and decisions of any kind, are rejected.
 
     Raises:
         FormatError: The file can't be opened.
-        UsageError: There is nobody of that name.
+        UsageError: No annotator has this name.
     """
     report = LabelsImported()
     who = None if only is None else people.find(project.database, only).name
@@ -239,7 +241,7 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
             _refuse(report, number, *fault)
         else:
             lines.append((number, line))
-    # An adjudication settles the labels that stand when it is applied, wherever it is in the file.
+    # An adjudication resolves the labels in force when it is applied, regardless of its position in the file.
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
     _take_all(project, report, lines, require_no_decision_back if who else None)
     report.new_people = sorted(report.people.keys() - known)
@@ -249,13 +251,14 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
 
 
 def import_verdicts(project: Project, verifier: str) -> LabelsImported:
-    """Import a verifier's correct and incorrect verdicts as labels of an annotator with its name: tests as gold, say.
+    """Import a verifier's correct and incorrect verdicts as labels of an annotator of the same name, such as tests as
+    gold.
 
-    What it abstains on, or ended in an error on, is decided by nobody. The same again changes nothing; another verdict
-    on an item than was taken before is refused.
+    Abstentions and errors give no label. A second import changes nothing; a verdict that differs from the one imported
+    before is rejected.
 
     Raises:
-        UsageError: There is no verifier of that name.
+        UsageError: No verifier has this name.
     """
     return put_lines(
         project,
@@ -275,10 +278,10 @@ def import_verdicts(project: Project, verifier: str) -> LabelsImported:
 
 
 def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None = None) -> LabelsImported:
-    """Store lines as `import_labels` does with those of a file; they are numbered from 1.
+    """Store lines as `import_labels` does with those of a file; line numbers start at 1.
 
     Args:
-        first: Done before each line is stored, and undone with it where it is refused.
+        first: Called before each line is stored; rolled back with the line if that is rejected.
     """
     report = LabelsImported()
     _take_all(project, report, list(enumerate(lines, 1)), first)
@@ -358,7 +361,7 @@ def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, st
     """Return the completion (0 for a line that names none), its question, the data set and the question's id.
 
     Raises:
-        LineRefusedError: They are not there, or the line fits several.
+        LineRefusedError: The item does not exist, or the line matches several.
     """
     if not line.completion_id:
         questions = label_lines.find_questions(connection, line.question_id or "", line.dataset)
@@ -379,7 +382,7 @@ def _has_current_type(connection: events.Connection, line: LabelLine, question: 
     """Return whether the person's type of the question, given on another line, is the same.
 
     Raises:
-        LineRefusedError: It is another one, and the line is no later revision.
+        LineRefusedError: The type differs, and the line is not a later revision.
     """
     held = events.current_of(connection, "type", question, person, _kind(line))
     if held is None:
@@ -458,10 +461,10 @@ def _whole(
 
 
 def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> list[LabelEvent]:
-    """Store an event unless it is already there, with what follows from it; return it if it was new.
+    """Store an event and its consequences unless it is known; return the stored events.
 
     Raises:
-        LineRefusedError: Its uuid is there with other content, or it is nothing that another database would take.
+        LineRefusedError: Its uuid is known with different content, or it is not a valid event.
     """
     held = events.by_uuid(connection, event.uuid)
     if held is None:
@@ -490,10 +493,10 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
 
 
 def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:
-    """Return an adjudication that came before its labels, repeated with them; None for anything else.
+    """Return a repetition of an adjudication that was imported before its labels; None for anything else.
 
-    A label that is later than the adjudication opens the item again, and so it stays; without times, so does any label
-    that came after the adjudication had settled others. What was decided in the app says itself what it settles.
+    A label later than the adjudication reopens the item, and it stays open. Without times, so does any label imported
+    after the adjudication resolved others. A decision made in the app lists the labels that it resolves.
     """
     if event.kind != "adjudication" or line.kind is not UNSET:
         return None
@@ -535,7 +538,7 @@ def _require_own(
 ) -> None:
     """Reject a line that replaces or repeats another person's event, or one on another item.
 
-    Exclusions are any coordinator's.
+    Any coordinator may replace exclusions.
     """
     for uuid in () if line.seen is UNSET or kind not in events.ANSWERS else line.seen:
         repeated = events.by_uuid(connection, uuid)

@@ -1,4 +1,4 @@
-"""The one path by which label events enter the database: append, then derive the states that follow."""
+"""The only path by which label events enter the database: append, then derive the states."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
     """Append one event and bring the states of its subject up to date, in the caller's transaction.
 
     Raises:
-        AnnotationError: The database refuses it (the adjudicator is one of the item's annotators, or the uuid
-            is taken), or another one would (its note is too long, or no text).
+        AnnotationError: The database rejects it (the adjudicator is one of the item's annotators, or the uuid exists),
+            or another database would (its note is too long or not text).
     """
     note = event.note or ""
     if len(note) > LONGEST:
@@ -41,10 +41,10 @@ def record_merged(
     """Append another database's events on one subject, then derive its state once; return the state.
 
     Args:
-        held: All that is here of the subject.
+        held: All events of the subject here.
 
     Raises:
-        AnnotationError: A uuid is taken.
+        AnnotationError: A uuid exists already.
     """
     for event in arrived:
         _append(connection, event)
@@ -67,12 +67,12 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
     elif event.task == "correctness" and event.kind in events.ANSWERS:
-        # Not before: one that is left on its second coming comes again, a check too.
+        # Not before: an item skipped a second time is served again, and so is a check.
         assignments.unskip(connection, event.subject, event.annotator)
 
 
 def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
-    """Record, once, that a person has seen gold, verdicts or others' labels of a subject; ``what`` says which."""
+    """Record once that a person has seen a subject's gold, verdicts or others' labels; ``what`` says which."""
     if events.has_seen(connection, person, task, subject, what):
         return
     event = LabelEvent(
@@ -113,7 +113,7 @@ def _derived(connection: events.Connection, task: Task, subject: int) -> TaskSta
 
 
 def states_differ(project: Project) -> int:
-    """Count stored states that differ from those derived from events (none, unless the file was changed by hand)."""
+    """Count stored states that differ from those derived from events; 0 unless the file was edited by hand."""
     reader = project.database.reader()
     touched = states.touched(reader)
     differing = states.without_events(reader)
@@ -134,18 +134,18 @@ def recompute(project: Project) -> int:
     return len(touched)
 
 
-# -- Who did what when: every event on an item or of a person.
+# -- The history: every event on an item or by a person.
 
 
 def history(project: Project, *, item: str | None = None, annotator: str | None = None) -> list[LabelLine]:
-    """Yield events of every kind, by time, in the form that `import_labels` reads.
+    """Yield events of every kind, by time, in the format of `import_labels`.
 
     Args:
-        item: Only those on the completions of this id, and on the types of their questions.
-        annotator: Only those of this person.
+        item: Only events on the completions with this id, and on the types of their questions.
+        annotator: Only events of this person.
 
     Raises:
-        UsageError: There is no such item or person.
+        UsageError: The item or person does not exist.
     """
     reader = project.database.reader()
     person = None if annotator is None else people.find(project.database, annotator).id

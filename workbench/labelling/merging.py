@@ -1,8 +1,8 @@
-"""Merging: the label events of other databases, such as bundles that came back, join those here.
+"""Merging: imports the label events of other databases, such as returned bundles.
 
-The result is the union of the events by uuid, whatever the order and however often. Every subject's events come in
-within one transaction, some hundred events at a time so that people can go on working; whoever kills a merge starts it
-again. What is taken is derived from the other file's content alone: it is opened apart and read only.
+The result is the union of the events by uuid, independent of order and repetition. The events of one subject are stored
+in one transaction, some hundred events at a time, so that annotators can keep working; a killed merge can be started
+again. The result depends only on the other file's content, which is opened separately and read-only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from workbench.labelling.store import foreign, guidelines
 Guideline = tuple[foreign.ForeignGuideline, str, str]
 """A version of another database's guidelines, with its author's name and role."""
 Tell = Callable[[Path, Trusted], None]
-"""Called with what a whole database is about to be believed."""
+"""Called with a summary before a whole database is trusted."""
 
 
 class SubjectName(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class SubjectName(Struct, frozen=True, kw_only=True):
 
 
 class TwoHeads(SubjectName, frozen=True, kw_only=True):
-    """A person's labels of one item that were given in different places; the newest counts.
+    """A person's labels of one item from different places; the newest counts.
 
     Attributes:
         uuids: Newest last.
@@ -60,30 +60,30 @@ class TwoHeads(SubjectName, frozen=True, kw_only=True):
 
 
 class Surplus(SubjectName, frozen=True, kw_only=True):
-    """A label more than the item was assigned to people: kept, and counted in agreement."""
+    """A label beyond the item's overlap: it is kept, and counted in agreement."""
 
     annotator: str
     uuid: str
 
 
 class Merged(Struct, kw_only=True):
-    """What a merge did.
+    """The result of a merge.
 
     Attributes:
-        file: The other database; empty for several taken together.
-        events_new: Events taken.
-        unchanged: Events that were here already.
-        refused: What was not taken, and why.
-        heads: Items of which one person's two labels met.
+        file: The other database; empty for a summary of several.
+        events_new: Imported events.
+        unchanged: Events that were known.
+        refused: Rejected events with reasons.
+        heads: Items with two labels of one person from different places.
         surplus: Labels beyond an item's overlap.
-        reopened: Items that were settled and are not any more: a label came late.
-        people: How many of the new events are whose.
-        kinds: Of what kinds the new events are, such as flags.
-        contradicting: New verdicts whose marks say the opposite of them, or of each other.
+        reopened: Items that were resolved and have been reopened by a late label.
+        people: Annotator -> number of new events.
+        kinds: Kind of event, such as flag -> number of new events.
+        contradicting: New verdicts whose tags contradict them or each other.
         guidelines: Versions of the guidelines that are new here.
-        bundle: The bundle that the file is; None for a whole database.
-        trusted: What a whole database was believed.
-        not_believed: Why nothing of the file was taken; empty otherwise.
+        bundle: The bundle's identity; None for a whole database.
+        trusted: What was trusted in a whole database.
+        not_believed: Why the whole file was rejected; empty otherwise.
     """
 
     file: str
@@ -104,7 +104,7 @@ class Merged(Struct, kw_only=True):
 
 
 def together(reports: Sequence[Merged]) -> Merged:
-    """One report of several files, with ``files``; of one, its own."""
+    """Return one report for several files, with ``files``; for one file, its own report."""
     if len(reports) == 1:
         return reports[0]
     names, kinds = Counter[str](), Counter[str]()
@@ -128,16 +128,16 @@ def together(reports: Sequence[Merged]) -> Merged:
 
 
 def merge(project: Project, other: Path, *, whole: bool = False, tell: Tell | None = None) -> Merged:
-    """Take the label events of a bundle that came back, or of a whole database; the other file is left as it is.
+    """Import the label events of a returned bundle or of a whole database; the other file is not changed.
 
-    Of a bundle of this database what its person may have said on its items is taken. Items are matched by data set,
-    question id, completion id and text; people by name. Leases, drafts and skipped items stay where they are.
+    From a bundle of this database only its person's possible events on its items are imported. Items are matched by
+    data set, question id, completion id and text; people by name. Leases, drafts and skips are not imported.
 
     Args:
-        whole: Believe all that the file says of anybody, whatever it is; else it is a bundle, or nothing is taken.
+        whole: Trust everything in the file; else only a bundle is accepted.
 
     Raises:
-        StoreError: The other file is no workbench database, one of a newer program, damaged, or this one.
+        StoreError: The other file is not a workbench database, has a newer schema, is damaged, or is this database.
     """
     return _take(project, _read(project, other, whole=whole), tell)
 
@@ -145,10 +145,10 @@ def merge(project: Project, other: Path, *, whole: bool = False, tell: Tell | No
 def merge_all(
     project: Project, others: Sequence[Path], *, whole: bool = False, tell: Tell | None = None
 ) -> list[Merged]:
-    """Merge several files; one that can't be read is said to be refused, and the others are merged.
+    """Merge several files; one that can't be read is reported as rejected, and the others are merged.
 
     Raises:
-        StoreError: As `merge`, of a single file.
+        StoreError: See `merge`; only for a single file.
     """
     reports = []
     for other in others:
@@ -165,7 +165,7 @@ def merge_all(
 
 
 class _ReadFile(NamedTuple):
-    """What was read of a file; ``incoming`` is None where nothing of it is believed."""
+    """The contents of a file; ``incoming`` is None if the file is not trusted."""
 
     file: Path
     incoming: Incoming | None
@@ -217,7 +217,7 @@ def _all_of(other: Path, why: str) -> list[RefusedEvent]:
 
 
 _NAMED = 50
-"""Groups of events that are named where nothing of a file is taken."""
+"""Most groups of events listed for a file that is rejected as a whole."""
 
 
 def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
@@ -239,7 +239,7 @@ def _latest(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
 
 
 class _Taking:
-    """One file on its way into the project."""
+    """The merge of one file."""
 
     def __init__(self, project: Project, incoming: Incoming, file: str) -> None:
         self._database = project.database
@@ -354,10 +354,10 @@ def _first_round(known: Sequence[LabelEvent]) -> int:
 
 
 def _content(event: LabelEvent) -> LabelEvent:
-    """What two events of one uuid must share.
+    """Return the content that two events of one uuid must share.
 
-    A bundle calls a check a label, says of a reopening neither who began the round nor why, and of an answer neither
-    who gave it nor to whom else.
+    A bundle stores a check as a label, a reopening without coordinator and reason, and an answer without author and
+    other recipients.
     """
     if event.kind == "answer":
         return replace(event, annotator=0, seen=(), merged=False)
@@ -372,16 +372,16 @@ def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}
 
 
-# -- Storing labels that were given while the database's file was away.
+# -- Storing labels that were given while the database file was missing.
 
 
 class BroughtIn(Struct, frozen=True, kw_only=True):
-    """What became of labels that waited.
+    """The result of storing unsaved labels.
 
     Attributes:
-        refused: Why some can't be stored; they stay in their file.
-        file: That file.
-        unread: Why nothing of it could be taken; None where it could.
+        refused: Why some labels can't be stored; they stay in their file.
+        file: The file of unsaved labels.
+        unread: Why the file could not be read; None if it could.
     """
 
     stored: int = 0
@@ -390,7 +390,7 @@ class BroughtIn(Struct, frozen=True, kw_only=True):
     unread: str | None = None
 
     def words(self, database: str) -> str:
-        """What became of them, for who opens a database of this name."""
+        """Describe the result, for the user who opens a database of this name."""
         if self.unread is not None:
             return f"Labels that were given while {database} was away can't be taken from {self.file}: {self.unread}"
         words = f"Of labels given while {database} was away, {self.stored:,} {_are(self.stored)} saved."
@@ -404,7 +404,7 @@ def _are(count: int) -> str:
 
 
 def bring_in(project: Project) -> BroughtIn | None:
-    """Store what this process has kept; None where nothing waits, or the file is still away."""
+    """Store this process's unsaved labels; None without any, or while the file is missing."""
     with project.kept.held() as lines:
         if not lines:
             return None
@@ -422,7 +422,7 @@ def bring_in(project: Project) -> BroughtIn | None:
 
 
 def bring_in_left(project: Project) -> list[BroughtIn]:
-    """Store what processes that are gone have left, if that can be done now; a file with nothing left to store goes."""
+    """Store the unsaved labels of ended processes, if possible now; delete files with nothing left to store."""
     found = []
     for path in kept.left(project.path):
         try:

@@ -45,10 +45,10 @@ def annotators(project: Project) -> list[AnnotatorInfo]:
 
 
 def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo]:
-    """Add people; known names stay as they are.
+    """Add people; known names are unchanged.
 
     Raises:
-        UsageError: A name is no name.
+        UsageError: A name is not valid.
     """
     with project.database.write("full") as connection:
         for name in names:
@@ -57,10 +57,10 @@ def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo
 
 
 def pause(project: Project, name: str, why: str) -> None:
-    """Give a person no more items until they are resumed; their leases are returned, nothing is deleted.
+    """Stop serving items to a person until they are resumed. Their leases are returned; nothing is deleted.
 
     Raises:
-        UsageError: There is no such person.
+        UsageError: No annotator has this name.
     """
     person = people.find(project.database, name)
     with project.database.write("full") as connection:
@@ -69,10 +69,10 @@ def pause(project: Project, name: str, why: str) -> None:
 
 
 def resume(project: Project, name: str) -> None:
-    """Give a person items again; checks answered so far no longer count against them.
+    """Serve items to a person again; checks answered so far no longer count.
 
     Raises:
-        UsageError: There is no such person.
+        UsageError: No annotator has this name.
     """
     person = people.find(project.database, name)
     with project.database.write("full") as connection:
@@ -80,10 +80,10 @@ def resume(project: Project, name: str) -> None:
 
 
 def remove(project: Project, name: str) -> None:
-    """Remove a person without any label or decision; what was meant for them is left to others.
+    """Remove a person without labels or decisions; their intended items go to others.
 
     Raises:
-        UsageError: There is no such person, or they have said something.
+        UsageError: No annotator has this name, or they have labels or decisions.
     """
     person = people.find(project.database, name)
     with project.database.write("full") as connection:
@@ -98,7 +98,7 @@ def require_annotator(project: Project, name: str) -> None:
     """Check that a person is known.
 
     Raises:
-        UsageError: They are not; the message lists who is.
+        UsageError: No annotator has this name; the message lists the names.
     """
     people.find(project.database, name)
 
@@ -116,23 +116,23 @@ def assign(
     final_too: bool = False,
     dry_run: bool = False,
 ) -> Assigned:
-    """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
+    """Open ``per_item`` slots on every selected item; a slot gets its annotator when someone claims it.
 
-    Unknown people are added. Items that have slots already get only the missing ones, and what is open on them may
-    be claimed by the people named here too (with whatever else is open in those items' batches). Checks are left out,
-    and items whose label is final.
+    Unknown people are added. Items that already have slots get only the missing ones; the people named here may also
+    claim their open slots (and all other open slots of those items' batches). Checks and items with a final label are
+    left out.
 
     Args:
-        names: Who may claim the slots. Each slot is meant for one of them, so that all combinations of people come up
-            equally often in every source (else domain, else answer subtype).
-        per_item: How many people label an item.
-        adjudicator: Who settles the conflicts; None: any third person.
-        caps: The most items of the batch that each person does, or that everybody does.
-        selection: Which items; with a limit so many are drawn at random, spread over their questions.
+        names: Who may claim the slots. Each slot is intended for one of them, so that all combinations of people are
+            used equally often in every source (else domain, else answer subtype).
+        per_item: Number of people who label an item.
+        adjudicator: Who resolves the conflicts; None for any third person.
+        caps: Most items of the batch for each person, or one limit for all.
+        selection: The items; with a limit, that number is drawn at random, spread over their questions.
         ordering: The order in which items are served.
-        seed: Of the draw: the first of a seed are the first of any longer draw.
-        final_too: Whether items get slots whose label is final already.
-        dry_run: Whether only to say what would be opened; nothing is written.
+        seed: Seed of the draw; a longer draw with the same seed begins with the same items.
+        final_too: Open slots also on items with a final label.
+        dry_run: Only report what would be opened; write nothing.
 
     Raises:
         UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
@@ -166,7 +166,7 @@ def assign(
 
 
 class _OnlyTriedError(Exception):
-    """Has the transaction rolled back."""
+    """Raised to roll back the transaction."""
 
 
 def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
@@ -191,10 +191,10 @@ def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[
 
 
 def _count_earlier_labels(connection: people.Connection) -> int:
-    """Let labels that came before the slots (from a file) fill them, and update states for the new need.
+    """Fill new slots with labels that were imported earlier, and update states for the new overlap.
 
     Returns:
-        How many slots on items were filled.
+        Number of slots on items that were filled.
     """
     filled = 0
     for task, subject in list(states.touched(connection)):
@@ -212,7 +212,7 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
     )
 
 
-# -- Which version of the guidelines a person goes by: what their labels name.
+# -- The version of the guidelines that a person has read, which their labels store.
 
 
 class Acquainted:
@@ -230,11 +230,11 @@ class Acquainted:
 
     @property
     def version(self) -> str:
-        """Return the newest version the person has read, even while the file is away; empty if none."""
+        """Return the newest version that the person has read, even while the file is missing; empty without one."""
         try:
             self._known = self._version(self._database.reader())
         except StoreError as error:
-            # A thread that has read nothing yet can't begin now, and nobody has read anything new either.
+            # A thread without a cached version can't read now, and the person can't have read a new version either.
             if not error.is_away:
                 raise
         return self._known
@@ -258,6 +258,6 @@ class Acquainted:
         return guidelines.version_in_force(self._database.reader())
 
     def news(self) -> str:
-        """Return the version in force if the person has not read it; else empty."""
+        """Return the version in force if the person has not read it; else ""."""
         in_force = self.in_force()
         return "" if in_force == self.version else in_force

@@ -1,4 +1,4 @@
-"""Reports on labelling: checks, and how many more labels a precision takes."""
+"""Reports on labelling: checks, and plans of further labels."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class CheckLine(Struct, frozen=True, kw_only=True):
     Attributes:
         completion_id: The completion's own id.
         verdict: The known answer.
-        question_id: Tells two completions with the same id apart.
-        dataset: The same across data sets.
+        question_id: Distinguishes completions with the same id.
+        dataset: Distinguishes questions with the same id.
     """
 
     completion_id: str
@@ -29,8 +29,8 @@ class CheckInfo(Struct, frozen=True, kw_only=True):
     """A check: one element of ``workbench checks DB list --json``.
 
     Attributes:
-        answered: How many people have answered it.
-        right: How many of them gave the known answer.
+        answered: Number of people who have answered it.
+        right: Number of them who gave the known answer.
     """
 
     dataset: str
@@ -48,8 +48,7 @@ class CheckScore(Struct, frozen=True, kw_only=True):
         n: Checks answered.
         right: Those with the known answer.
         accuracy: ``right / n``; None without any.
-        lo: Lower end of its 95 % interval, by question like that of a verifier's accuracy; None for too few questions
-            to say.
+        lo: Lower end of its 95 % interval, by question like that of a verifier's accuracy; None with too few questions.
         hi: The upper end.
         paused: Whether the person gets no items for now.
         why: Why they are paused.
@@ -70,12 +69,12 @@ class ChecksChanged(Struct, kw_only=True):
 
     Attributes:
         added: Items that are checks now, or whose known answer was corrected.
-        unchanged: Items that were such checks before.
-        refused: Items or lines that were not taken.
-        passed_over: Items that were drawn but can't be checks, where enough others can.
+        unchanged: Items that already were such checks.
+        refused: Rejected items or lines.
+        passed_over: Items that were drawn but can't be checks, if enough others can.
         chosen_from: Items that meet the conditions.
-        seed: Of what chance chose; None where it chose nothing.
-        refusals: Why, with how many or in which line.
+        seed: Seed of the random choice; None without one.
+        refusals: Reasons for rejections, with a count or line number.
     """
 
     added: int = 0
@@ -87,7 +86,7 @@ class ChecksChanged(Struct, kw_only=True):
     refusals: list[dict[str, object]] = []
 
 
-# -- How many more labels a precision takes.
+# -- The number of further labels for a required precision.
 
 
 class PlanRow(Struct, frozen=True, kw_only=True):
@@ -95,18 +94,18 @@ class PlanRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         group: A type or subtype.
-        verifier: The verifier that needs most gold in this group; None where nothing is known of any.
-        n: Its judged items with gold now.
+        verifier: The verifier that needs most gold in this group; None without data on any.
+        n: Its judged items that have gold now.
         accuracy: Its accuracy on them; None without any.
         half_width: Half of that accuracy's 95 % interval.
-        deff: The design effect that is reckoned with: completions share questions.
-        needed: Items with gold that the precision takes.
-        more: How many of them are missing.
+        deff: The design effect used: completions share questions.
+        needed: Items with gold that the precision requires.
+        more: Missing items of these.
         available: Items without gold that can still be labelled.
-        shortfall: How many of the missing ones are not there to be labelled.
-        labels: Labels to be made: those of the missing items that are there, and their expected adjudications. Of
-            these items those come first that take least.
-        made: Labels that stand on these items already, and are not made again.
+        shortfall: Missing items that don't exist and can't be labelled.
+        labels: Labels to make: for the missing items that exist, and their expected adjudications. Items that need the
+            fewest labels come first.
+        made: Labels that already exist on these items.
     """
 
     group: str
@@ -127,16 +126,16 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The labels still needed so that accuracy is known to ± ``within`` in each group.
 
     Attributes:
-        within: The half width wanted of the 95 % intervals.
-        by: What the groups are.
+        within: The required half width of the 95 % intervals.
+        by: The kind of groups.
         gold: Which gold counts.
         per_item: Labels an item.
-        conflict_rate: Share of doubly labelled items that people differed on; None without any.
+        conflict_rate: Share of doubly labelled items with a conflict; None without such items.
         adjudications: How many of ``labels`` are expected to be adjudications.
-        labels: Labels to be made in all groups.
-        seconds_per_label: The median of the labels so far; None where none has its time.
-        hours: Projected hours of work; None where the time of a label is not known.
-        samples: Batches whose labels are no random sample, though the plan takes them for one.
+        labels: Labels to make in all groups.
+        seconds_per_label: The median of the labels so far; None without recorded times.
+        hours: Projected hours of work; None without recorded times.
+        samples: Batches whose labels are not a random sample, although the plan assumes it.
     """
 
     within: float

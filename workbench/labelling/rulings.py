@@ -22,21 +22,21 @@ from workbench.labelling.answers import check_tags, check_verdict
 from workbench.labelling.store import assignments, claiming, conflicts
 
 LABELS = "labels"
-"""The look at everybody's labels that adjudicating itself is."""
+"""The view of others' labels that adjudication implies."""
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
     """One of the labels in conflict, without its annotator's name and its date.
 
     Attributes:
-        letter: ``A``, ``B`` … in an order that says nothing of who it was; see `opinions`.
+        letter: ``A``, ``B`` … in an order that doesn't reveal the annotators; see `opinions`.
         value: The verdict, or the subtype code.
-        tags: Codes of what the person said beside the verdict.
-        partial: The partial score the person gave, 0 to 1.
-        flagged: The person has called for the coordinator.
-        open_ms: How long the item was open, in milliseconds, if known.
+        tags: Codes of the person's tags on the verdict.
+        partial: The person's partial score, 0 to 1.
+        flagged: Whether the person has flagged the item.
+        open_ms: Milliseconds the item was open, if known.
         focused_ms: The same without blurred and idle time.
-        view: What the person opened, such as ``card+completion rendered``.
+        view: What the person viewed, such as ``card+completion rendered``.
     """
 
     letter: str
@@ -63,8 +63,9 @@ class RulingSubject(Struct, frozen=True, kw_only=True):
     """The subject of a decision.
 
     Attributes:
-        seen: The labels' uuids; a decision holds as long as no other label comes.
-        guideline: The newest version of the guidelines the person had read when the labels were shown; may be empty.
+        seen: The labels' uuids; a decision is valid as long as no other label is added.
+        guideline: The newest version of the guidelines that the person had read when the labels were shown; may be
+            empty.
         decided: The uuid of the person's own decision that was in force then; empty without one.
     """
 
@@ -76,7 +77,7 @@ class RulingSubject(Struct, frozen=True, kw_only=True):
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
-    """A decision: a verdict on the correctness task, a subtype on the type task; for the fields see `LabelEvent`."""
+    """A decision: a verdict (correctness task) or a subtype (type task); for the fields see `LabelEvent`."""
 
     verdict: LabelVerdict | None = None
     reason: str | None = None
@@ -105,7 +106,8 @@ def accepting(task: Task, opinion: Opinion, note: str) -> Ruling:
     """Return the decision that adopts one of the labels.
 
     Args:
-        note: The adjudicator's own note. Without one, the label's goes with the reason "other", which needs it.
+        note: The adjudicator's own note. Without one, the label's note is used with the reason "other", which needs a
+            note.
     """
     if task == "type":
         return Ruling(subtype=opinion.value, note=note)
@@ -123,7 +125,7 @@ def check(task: Task, ruling: Ruling) -> None:
     """Check that a decision answers its task.
 
     Raises:
-        UsageError: It does not.
+        UsageError: The decision has no answer to the task.
     """
     if task == "type" and (not ruling.subtype or ruling.verdict is not None):
         raise UsageError("A decision on the type names a subtype, and no verdict.")
@@ -148,7 +150,7 @@ def decision(
     """Return the event of a decision.
 
     Raises:
-        AnnotationError: A label or the person's own decision has changed meanwhile, or they may not settle it.
+        AnnotationError: A label or the person's own decision has changed since, or they may not resolve the conflict.
     """
     stored = events.of_subject(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:
@@ -196,8 +198,8 @@ def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.ConflictingLabel]) -
 def opinions(connection: events.Connection, person: int, labels: Sequence[LabelEvent]) -> tuple[Opinion, ...]:
     """Return the labels of one subject without names, in the order in which this person sees them.
 
-    The order is a hash under the database's own secret: it follows neither time nor people, can't be worked out from
-    the uuids, differs from one adjudicator to another, and stays when the same one opens the conflict again.
+    The order is a hash under the database's own secret: it depends neither on time nor on people, can't be derived from
+    the uuids, differs between adjudicators, and is the same when one of them reopens the conflict.
     """
     key = secret(connection)
 
@@ -240,20 +242,20 @@ def item_of(connection: events.Connection, task: Task, subject: int) -> Annotati
     return AnnotationItem.of(text, asks_type=task == "type")
 
 
-# -- Who has work in which role: whom the app offers, and where somebody's work begins.
+# -- People with work in a role, for the app to offer, and the screen where their work begins.
 
 
 Role = Literal["annotator", "adjudicator", "own"]
-"""In which a person is at work: labelling, settling conflicts, or looking back at what they have said."""
+"""The role in which a person works: labelling, resolving conflicts, or reviewing their own answers."""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
     """A person with work in a role.
 
     Attributes:
-        place: Their place among all who may label, in the order they came, from 1; 0 for a coordinator.
-        left: Items to label, conflicts to settle, or in "own" what they have said.
-        done: Of the first two: how many they have labelled, or settled.
+        place: Their position among all annotators, in the order in which they were added, from 1; 0 for a coordinator.
+        left: Items to label, conflicts to resolve, or for "own" their answers.
+        done: Number labelled or resolved, for the first two roles.
     """
 
     name: str
@@ -266,7 +268,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 def offers(project: Project, role: Role) -> list[Offer]:
     """Return the people with work in a role, in the order in which they were added, without paused ones.
 
-    A coordinator is none of them unless a batch names them.
+    Coordinators are included only if a batch names them.
     """
     reader = project.database.reader()
     named = assignments.members(reader)
@@ -286,10 +288,10 @@ def newcomers_conflicts(project: Project) -> int:
 
 
 def require_third(project: Project, name: str) -> None:
-    """Reject a person as adjudicator who may not decide here.
+    """Check that a person may adjudicate conflicts of this project.
 
     Raises:
-        UsageError: All conflicts are of items they have labelled, or left to others.
+        UsageError: The person labelled the items of all conflicts, or the conflicts are left to others.
     """
     reader = project.database.reader()
     known = next((one for one in people.everyone(project.database) if one.name == name), None)
@@ -313,10 +315,10 @@ def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> O
 def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
     """Return the screen on which a person's work begins: conflicts, if a batch leaves its conflicts to them.
 
-    Who labels as well begins with their items, as long as there are any.
+    A person who also labels begins with their items, as long as there are any.
 
     Raises:
-        UsageError: There is no such person.
+        UsageError: No annotator has this name.
     """
     person = people.find(project.database, name)
     reader = project.database.reader()

@@ -1,7 +1,7 @@
-"""Chooses the next item of a person: the next fresh one, with their checks and repeats mixed in.
+"""Chooses the next item of a person: a fresh one, or one of the checks and repeats mixed in.
 
-A check or a repeat only comes ahead of a fresh item, so that both end with the work. Nothing that a person can see
-tells one from another item: neither texts nor slots, nor the count of what is left.
+Checks and repeats are served only before a fresh item, so they end with the work. The person can't distinguish them
+from other items: not by texts, slots or the number of items left.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from workbench.core.database.hashes import secret
 from workbench.core.database.values import stamp
 from workbench.labelling.store import assignments, check_items, claiming
 
-# -- What is mixed in among a person's items: checks, and repeats of their own.
+# -- Checks and repeats mixed in among a person's items.
 
 
 Kind = Literal["fresh", "check", "repeat"]
 
 
 def kind_of_next(secret: bytes, person: int, served: int, policy: AnnotationPolicy) -> Kind:
-    """Return the kind of the item after ``served`` items, if there is one of that kind."""
+    """Return the kind of the item after ``served`` items, if an item of that kind exists."""
     draw = place(secret, f"next {person} {served}") / 2**64
     if draw < policy.check_rate:
         return "check"
@@ -39,11 +39,11 @@ def place(secret: bytes, name: str) -> int:
 def items_to_come(
     secret: bytes, person: int, served: int, policy: AnnotationPolicy, *, fresh: int, checks: int, repeats: int
 ) -> int:
-    """Return how many items a person will be served until the last fresh one, mixed-in ones included.
+    """Return how many items a person will be served until the last fresh one, including checks and repeats.
 
     Args:
-        served: How many they have been served.
-        fresh: Items that are left for them.
+        served: Number of items served so far.
+        fresh: Fresh items left for them.
         checks: Checks they have not answered.
         repeats: Own items that could be served again.
     """
@@ -67,8 +67,8 @@ class Progress(Struct, frozen=True):
 def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> int | None:
     """Lease the next completion for a person, with its question's type slot if one is open.
 
-    The first item, in the batch's order, with an open slot that may be theirs; then those they skipped, then those
-    they labelled without the type that people must settle. None when nothing is left, or they are paused.
+    It is the first item, in the batch's order, with an open slot that they may take; then items they skipped, then
+    items they labelled without the type that annotators must resolve. None if nothing is left, or they are paused.
 
     Args:
         at: Seconds since the epoch.
@@ -94,10 +94,10 @@ def lease(
     *,
     ahead_of: int | None = None,
 ) -> None:
-    """Lease an item to a person, with the slot for its question's type if they need one.
+    """Lease an item to a person, with the slot for its question's type if needed.
 
     Args:
-        ahead_of: The fresh completion that comes next, or is this one; None where no fresh one is left.
+        ahead_of: The next fresh completion, which may be this one; None if none is left.
     """
     assignments.lease(connection, found.slot, person, at)
     _lease_type(connection, found.completion, person, policy, at, ahead_of)
@@ -152,7 +152,7 @@ def _lease_open_type(connection: people.Connection, question: int, person: int, 
         return
     assignments.lease(connection, slot, person, at)
     if check_items.has_typed(connection, question, person):
-        # What they said for a check is no label: they are asked as if for the first time.
+        # Answers to a check are not labels: the item is presented as if for the first time.
         assignments.hide_earlier(connection, slot, stamp(at))
 
 

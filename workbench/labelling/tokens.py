@@ -1,7 +1,7 @@
 """Login from a browser: a link that works once, then a login that a cookie carries.
 
-Both are 256 random bits, of which the database keeps a hash alone: whoever reads it can't enter with what stands there,
-and a look-up by the hash tells nothing by the time it takes.
+Both are 256 random bits, of which the database keeps only a hash: a reader of the database can't log in with it, and a
+look-up by hash has no timing side channel.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from workbench.core.project import Project
 from workbench.labelling.store import admissions
 
 LINK_S = 7 * 86_400
-"""How long a link that nobody uses is good."""
+"""Seconds for which an unused link is valid."""
 
 LOGIN_S = 30 * 86_400
-"""How long a login is good."""
+"""Seconds for which a login is valid."""
 
 _FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -31,7 +31,7 @@ class Login(Struct, frozen=True):
     """A successful login.
 
     Attributes:
-        token: What their browser shows from now on.
+        token: The token that the browser sends from now on.
     """
 
     name: str
@@ -42,7 +42,7 @@ def new_link(project: Project, name: str) -> str:
     """Return a token that lets a person in once, within `LINK_S`. Earlier unused ones stay valid.
 
     Raises:
-        UsageError: There is no such annotator.
+        UsageError: No annotator has this name.
     """
     person = people.find(project.database, name)
     token, at = secrets.token_urlsafe(32), time.time()
@@ -55,13 +55,13 @@ def new_link(project: Project, name: str) -> str:
 def enter(project: Project, link: str, earlier: str = "") -> Login | None:
     """Redeem a link; None if it is invalid, used or expired, or its person is paused or removed.
 
-    The person's other unused links end with it, and so does the login the browser had before.
+    The person's other unused links are revoked, and so is the earlier login of the browser.
     """
     if not _FORM.fullmatch(link):
         return None
     digest, at = _digest(link), time.time()
     with explained(project.path):
-        # Strangers' attempts don't keep others from writing.
+        # Strangers' attempts must not block writers.
         if admissions.linked(project.database.reader(), digest, at) is None:
             return None
     with project.database.write("full") as connection:
@@ -88,7 +88,7 @@ def revoke(project: Project, name: str) -> int:
     """End every link and login of a person; return how many there were.
 
     Raises:
-        UsageError: There is no such annotator.
+        UsageError: No annotator has this name.
     """
     person = people.find(project.database, name)
     with project.database.write("full") as connection:

@@ -21,7 +21,7 @@ class OwnWork(Struct, frozen=True, kw_only=True):
     """An annotator's Home in sentences.
 
     Attributes:
-        matters: What waits for them, the most pressing first; never empty.
+        matters: Their inbox, the most urgent first; never empty.
     """
 
     progress: PersonProgress
@@ -32,10 +32,10 @@ class _Own(Struct, frozen=True, kw_only=True):
     """The state of one person.
 
     Attributes:
-        answers: Answers to their flags that they have not read.
-        knows: The newest version of the guidelines that they have read; "" while they have read none.
-        news: The version in force where it is another one; "" where they know it.
-        pause: What to tell who gets no items for now; "" while they do.
+        answers: Unread answers to their flags.
+        knows: The newest version of the guidelines that they have read; "" before they read any.
+        news: The version in force if it is a different one; else "".
+        pause: The message to a paused person; "" if they are not paused.
     """
 
     project: Project
@@ -50,7 +50,7 @@ def own_work(project: Project, name: str) -> OwnWork:
     """Return an annotator's inbox.
 
     Raises:
-        UsageError: There is no such person.
+        UsageError: No annotator has this name.
     """
     with closing(AnnotationSession(project, name)) as session, project.database.reading():
         done, pause = session.progress(), session.paused()
@@ -112,4 +112,4 @@ _FINDERS: Final[tuple[Callable[[_Own], Iterator[Matter]], ...]] = (
     _conflicts,
     _away,
 )
-"""In the order in which they are said: what changes how the rest is done comes first."""
+"""In order of display: what affects the rest of the work comes first."""

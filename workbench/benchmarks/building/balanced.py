@@ -1,4 +1,6 @@
-"""Balanced benchmarks: so many questions of each answer type, each with one correct and one incorrect completion."""
+"""Balanced benchmarks: a number of questions of each answer type, each with one correct and one incorrect
+completion.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,12 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
     """Freeze a balanced benchmark (VerifyBench, section 3.1): the wanted number of questions of each type, or a
     shortfall.
 
-    Each question has exactly one correct and one incorrect completion. A question's type is the one in force. What is
-    missing is never taken from elsewhere unless `BalancedOptions.fill` says so.
+    Each question has exactly one correct and one incorrect completion. A question's type is the one in force. A
+    shortfall is filled from other strata only if `BalancedOptions.fill` allows it.
 
     Raises:
-        UsageError: The quotas can't be read; the selection names something unknown; nothing is left; or a set of that
-            name differs.
+        UsageError: The quotas can't be read; the selection names something unknown; nothing is left; or a benchmark of
+            this name exists and differs.
     """
     selection, caps = selection_of(options.where), Caps(options.cap_source, options.cap_model)
     pool = _gathered(project, selection, options.gold)
@@ -77,10 +79,10 @@ class _QuestionPool(Struct, frozen=True, eq=False):
     """The questions that a balanced benchmark can be built from.
 
     Attributes:
-        questions: All of them.
-        lacking: Question that has a type -> why it can't be taken; None if it can.
+        questions: All questions.
+        lacking: Question that has a type -> why it can't be chosen; None if it can.
         label: The gold of their completions.
-        out: Reason -> items that are no part of any set.
+        out: Reason -> items that no benchmark can contain.
     """
 
     known: Columns
@@ -179,17 +181,17 @@ def _members(balanced: Chosen, quotas: Quotas, label: Labels) -> tuple[ItemMembe
     )
 
 
-# -- What a balanced set was to have of each type and subtype, what it has, and why it hasn't more.
+# -- The strata of a balanced benchmark: wanted and chosen numbers, and the reasons for shortfalls.
 
 
 class Ledger:
     """The strata of a balanced benchmark and their shortfalls.
 
     Args:
-        questions: All that have a type.
-        lacking: Question -> why it can't be taken; None if it can.
-        quotas: What was wanted.
-        found: What was chosen.
+        questions: All questions with a type.
+        lacking: Question -> why it can't be chosen; None if it can.
+        quotas: The wanted numbers.
+        found: The chosen questions.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Questions with a judge's verdicts or annotators' labels on their completions, as the building rules take them."""
+"""Questions with a judge's verdicts or annotators' labels on their completions, the input of the building rules."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE: Final = 1_000
-"""Questions whose completions' names are held together."""
+"""Questions whose completions' names are in memory at once."""
 
 
 def judging_run(project: Project, judge: str, run: int | None) -> int:
-    """Return the run whose verdicts count: this one, else the judge's newest complete one.
+    """Return the given run, or else the judge's newest complete run.
 
     Raises:
-        UsageError: There is no such run.
+        UsageError: The judge has no such run.
     """
     found = judges_of(project, (judge,), run)[0].run
     if found is None:
@@ -49,8 +49,8 @@ class CandidateItems(Struct, frozen=True, eq=False):
     """The items that a benchmark may be built from.
 
     Attributes:
-        rows: Where they stand in the columns.
-        out: Reason -> chosen items that never can be part of one.
+        rows: Their positions in the columns.
+        out: Reason -> selected items that no benchmark can contain.
     """
 
     rows: IntArray
@@ -58,7 +58,7 @@ class CandidateItems(Struct, frozen=True, eq=False):
 
 
 def chosen(project: Project, known: Columns, selection: Selection) -> CandidateItems:
-    """Return the items of a selection, without checks, whose answer is known, and excluded questions.
+    """Return the items of a selection, except checks and items of excluded questions.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -76,12 +76,12 @@ def chosen(project: Project, known: Columns, selection: Selection) -> CandidateI
 
 
 class CandidateRows(NamedTuple):
-    """A question with its completions that have a verdict or label, before objects are made of them.
+    """A question with its completions that have a verdict or label, before they become objects.
 
     Attributes:
-        dataset, key: The question's; see `Question`.
+        dataset, key: Data set and id of the question; see `Question`.
         names: The completions' keys.
-        correct: What is said of each.
+        correct: The verdict or label of each completion, coded as in `questions`.
     """
 
     dataset: str
@@ -100,10 +100,10 @@ def questions(
     """Yield the questions of these items, in order, with those of these completions that have a verdict or label.
 
     Args:
-        rows: Where the items stand in the columns.
-        said: What is said of each: 1 correct, 0 incorrect, anything else neither.
-        kept: Which completions of a question are held on to, by their places; all by default. So few of a million
-            are ever held.
+        rows: Positions of the items in the columns.
+        said: The verdict or label of each item: 1 correct, 0 incorrect, any other number neither.
+        kept: Selects the completions of a question to keep in memory, by position; all by default. A filter keeps
+            memory small when a database has a million completions.
     """
     import numpy as np
 
@@ -146,12 +146,10 @@ def questions(
 
 
 def type_code(subtype: str, type_: str) -> str | None:
-    """Return the subtype's code, the type's letter without one, or None."""
     return next((code for code in (subtype, type_) if code not in ("", UNTYPED)), None)
 
 
 def drawn_types(project: Project, selection: Selection) -> dict[int, str]:
-    """Map questions to the type they were drawn as, if the selection is a drawn benchmark."""
     reader = project.database.reader()
     return {
         member.question: member.subtype[0]
@@ -163,9 +161,9 @@ def drawn_types(project: Project, selection: Selection) -> dict[int, str]:
 
 
 def unanswered(project: Project, selection: Selection) -> int:
-    """Return questions without completions, of the whole database or of the selected benchmark.
+    """Count the questions without completions in the whole database or in the selected benchmark.
 
-    Conditions on items say nothing of them: they count as none then.
+    Conditions on items can't select such questions; the count is 0 then.
     """
     reader = project.database.reader()
     if not selection.conditions:
@@ -177,31 +175,29 @@ def unanswered(project: Project, selection: Selection) -> int:
 
 
 def counted(reasons: Iterable[str]) -> dict[str, int]:
-    """Count reasons, the most frequent first."""
     return together(Counter(reasons))
 
 
 def together(*counts: Mapping[str, int]) -> dict[str, int]:
-    """Add several counts by reason, the most frequent first, without zeros."""
     total = Counter[str]()
     for some in counts:
         total.update(some)
     return dict(sorted((+total).items(), key=lambda found: (-found[1], found[0])))
 
 
-# -- Items with final labels, and why others have none.
+# -- Items with final labels, and the reasons why others have none.
 
 
 WAITING = ("unlabelled", "labelled", "conflict")
-"""Why an item has no final label yet: nobody, or not all people have labelled it, or they differ."""
+"""States of an item without a final label: no labels, some labels missing, or a conflict."""
 
 
 class Labels(Struct, frozen=True, kw_only=True, eq=False):
     """The gold of some items.
 
     Attributes:
-        said: 1 correct, 0 incorrect, -1 none (int8).
-        of: Item -> its gold and where that comes from; only of those that have one.
+        said: The gold of each item: 1 correct, 0 incorrect, -1 without gold (int8).
+        of: Item -> its gold and the origin of the gold; items without gold are absent.
         out: Reason -> items without gold.
     """
 
@@ -211,10 +207,10 @@ class Labels(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) -> Labels:
-    """Return the gold of items; with ``people`` only of those that annotators resolved.
+    """Return the gold of items; with ``people`` only of items that annotators resolved.
 
     Args:
-        rows: Where they stand in the columns.
+        rows: Positions of the items in the columns.
     """
     import numpy as np
 
@@ -227,7 +223,7 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
         said = np.where(np.isin(items, states.get("final", ())), said, np.int8(-1))
     has_gold = said >= 0
     both = zip(items[has_gold].tolist(), said[has_gold].tolist(), strict=True)
-    # Of all those that nobody has touched one is asked.
+    # Ask the database for one of all untouched items.
     untouched = {_why(None, gold): int(np.count_nonzero(~has_gold & ~touched))}
     return Labels(
         said=said,
@@ -259,7 +255,7 @@ def guideline(project: Project, gold: FinalGold) -> str | None:
     return versions(project)[-1].version if gold == "people" else None
 
 
-# -- What a set is made of, counted: types, domains, sources, models, and models that give nothing to it.
+# -- The composition of a benchmark: types, domains, sources, models, and models without completions in it.
 
 
 class Composition(TypedDict):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
 
 
-# -- What is different between a frozen set and one that is to be frozen, in words.
+# -- Differences between a frozen benchmark and one that is to be frozen, in words.
 
 
 def differences(connection: building.Connection, found: StoredSet, new: NewSet) -> list[str]:
@@ -38,11 +38,6 @@ def differences(connection: building.Connection, found: StoredSet, new: NewSet) 
 
 
 def changed_settings(old: str, new: str) -> dict[str, tuple[Any, Any]]:
-    """Return settings that differ between two benchmarks, with both values.
-
-    Args:
-        old, new: What `StoredSet.config` is.
-    """
     before, after = msgspec.json.decode(old), msgspec.json.decode(new)
     keys = sorted(before.keys() | after.keys())
     return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
@@ -76,11 +71,10 @@ _GOLD = {True: "correct", False: "incorrect", None: "none"}
 def set_diff(project: Project, old: str, new: str) -> SetDiff:
     """Return the differences between two benchmarks.
 
-    Members are the same that have the same data set and ids; those left over that have the same ids in different data
-    sets, such as two versions of a file, are the same too.
+    Members match by data set and ids. The rest match by ids alone, across data sets, as in two versions of a file.
 
     Raises:
-        UsageError: There is no such set.
+        UsageError: A benchmark does not exist.
     """
     with project.database.reading() as reader:
         before, after = (sets.require(reader, SetName.parse(name)) for name in (old, new))
@@ -150,7 +144,7 @@ def _row(member: SetMember, before: str | None = None, after: str | None = None)
     )
 
 
-# -- What a frozen set says of itself: its settings, and the report of its making.
+# -- The settings of a frozen benchmark, and the report of its building.
 
 
 def report_of(stored: StoredSet) -> SetReport:
@@ -181,14 +175,14 @@ def _unreadable(what: str, stored: StoredSet, error: Exception) -> StoreError:
     return StoreError(f"The {what} of {stored.full_name} can't be read: {error}.", "Build the set again.")
 
 
-# -- Frozen sets: listed, and one of them with all that is known of it.
+# -- Frozen benchmarks: the list, and the details of one.
 
 
 def every_set(project: Project) -> list[SetLine]:
     """List all benchmarks in the order in which they were frozen.
 
     Raises:
-        StoreError: What one says of itself can't be read.
+        StoreError: The stored report of a benchmark can't be read.
     """
     reader = project.database.reader()
     return [_line(reader, one, report_of(one)) for one in sets.every(reader)]
@@ -198,8 +192,8 @@ def set_detail(project: Project, name: str) -> SetDetail:
     """Describe one benchmark.
 
     Raises:
-        StoreError: What it says of itself can't be read.
-        UsageError: There is none of that name.
+        StoreError: The stored report can't be read.
+        UsageError: No benchmark has this name.
     """
     reader = project.database.reader()
     found = sets.require(reader, SetName.parse(name))

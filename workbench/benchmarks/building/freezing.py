@@ -1,4 +1,4 @@
-"""Freezes a benchmark: once, unchanged again, or as a new version; never silently another one under the same name."""
+"""Freezes a benchmark: the same content only once, different content only as a new version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Frozen(Struct, frozen=True):
     """A benchmark as it is in the database.
 
     Attributes:
-        fresh: It was frozen now; else it stood there already.
+        fresh: It was frozen by this call; else it existed before.
     """
 
     set: StoredSet
@@ -37,12 +37,12 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
     """Freeze a benchmark in one transaction.
 
     Args:
-        new_version: Freeze it beside an earlier one of that name that differs.
-        judges: Verifiers whose verdicts chose its items: from now on every table marks them.
+        new_version: Freeze it as a new version if a benchmark of the same name differs.
+        judges: Verifiers whose verdicts chose its items; every table marks them from now on.
 
     Raises:
-        UsageError: A set of that name stands there with other members, settings or gold, and no new version is asked
-            for; or it is of another kind.
+        UsageError: A benchmark of this name has other members, settings or gold and ``new_version`` is not set; or it
+            is of another kind.
     """
     with project.database.write() as connection:
         found = sets.find(connection, SetName(new.name))
@@ -80,11 +80,11 @@ def settle(
     """Freeze a benchmark with its report, or only return the report in a dry run.
 
     Args:
-        new: The set, without a report.
+        new: The benchmark, without a report.
         dry_run: Write nothing.
 
     Raises:
-        UsageError: The set is empty; else as `freeze`.
+        UsageError: The benchmark is empty; or see `freeze`.
     """
     if dry_run:
         return report
@@ -103,10 +103,10 @@ def encoded(value: Mapping[str, Any]) -> str:
 
 
 def conditions(project: Project, selection: Selection) -> list[str]:
-    """Return a selection as it is stored in the settings of a benchmark: with the version of every benchmark in it.
+    """Return a selection in the form stored in the settings of a benchmark: every benchmark in it has its version.
 
     Raises:
-        UsageError: It names a set that is not there.
+        UsageError: It names a benchmark that does not exist.
     """
     reader = project.database.reader()
     found = []
@@ -119,7 +119,7 @@ def conditions(project: Project, selection: Selection) -> list[str]:
     return sorted(found)
 
 
-# -- Whether frozen sets are what they were, and whether labels still say what they said then.
+# -- Whether frozen benchmarks are intact, and whether labels have changed since freezing.
 
 
 def sets_finding(project: Project) -> Finding:

@@ -38,24 +38,24 @@ if TYPE_CHECKING:
     from workbench.statistics.disagreement import Splits
 
 
-# -- The queue of a hard set: items that judges are split on, so many of each domain and source.
+# -- The queue of a hard benchmark: items on which judges are split, a number from each domain and source.
 
 
 _STEP: Final = "hard"
 _LEAST: Final = 3
 MINORITY, ANNOTATE = 2, 2_000
-"""As in VerifyBench-Hard: two judges against three, and so many items for people."""
+"""As in VerifyBench-Hard: two judges against three, and 2000 items for annotators."""
 
 
 class SplitItems(Struct, frozen=True, kw_only=True):
     """The items on which judges are split.
 
     Attributes:
-        judges: Verifier -> the run whose verdicts count.
-        minority: Judges on the weaker side.
-        annotate: Items for people.
-        selection: Which items.
-        strata: How they, and the set's tuples later on, are divided among domains and sources.
+        judges: Verifier -> the run that provides its verdicts.
+        minority: Number of judges on the weaker side.
+        annotate: Number of items for annotators.
+        selection: The items to choose from.
+        strata: How these items, and later the tuples of the benchmark, are divided among domains and sources.
     """
 
     judges: dict[str, int]
@@ -69,7 +69,7 @@ def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str
     """Return judges with the given runs, else their newest complete ones.
 
     Raises:
-        UsageError: One is named twice, has no such run, or a run is given for one that is not named.
+        UsageError: A judge is named twice or has no such run, or a run is given for a judge that is not named.
     """
     if unnamed := sorted(runs.keys() - set(names)):
         raise UsageError(f"A run is given for {', '.join(unnamed)}.", f"Name it with {opt.judge} too.")
@@ -83,12 +83,13 @@ def build_queue(
 ) -> SetReport:
     """Freeze the items that annotators are to label (VerifyBench, section 3.2).
 
-    Only items that every judge has decided count: an abstention, an error and a missing verdict are no votes. Of those
-    split as asked for, ``annotate`` are drawn, divided among domains and sources by largest remainders, or evenly.
+    Only items that every judge has decided count: an abstention, an error and a missing verdict are no votes. From the
+    items with the requested split, ``annotate`` are drawn, divided among domains and sources by largest remainders, or
+    evenly.
 
     Raises:
         UsageError: The number of judges is even or below three, no such minority is possible, the selection names
-            something unknown, no item is split so, or a set of that name differs.
+            something unknown, no item is split so, or a benchmark of this name exists and differs.
     """
     import numpy as np
 
@@ -99,7 +100,7 @@ def build_queue(
     among = chosen(project, known, split.selection)
     votes = [known.outcome(run)[among.rows] for run in split.judges.values()]
     found = splits(votes, len(among.rows), split.minority)
-    # In the order of import, in which they are read fastest.
+    # Reading in the order of import is fastest.
     rows = np.sort(among.rows[found.ranking.place])
     by_stratum = _by_stratum(known, rows)
     new = NewSet(
@@ -121,7 +122,7 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
         "judges": split.judges,
         "minority": split.minority,
         "annotate": split.annotate,
-        # Queues from before there was a choice are proportional.
+        # Queues that were frozen before this option existed are proportional.
         **({} if split.strata == "proportional" else {"strata": split.strata}),
     }
 
@@ -222,15 +223,15 @@ def queue_name(name: str) -> str:
 def build_hard(project: Project, options: HardOptions) -> SetReport:
     """Advance a hard benchmark as far as its labels allow (VerifyBench, section 3.2).
 
-    The first call freezes the queue that people are to label. Once all of it is decided, the same call freezes the
-    set: what people call unsuitable is out, and where more is left than wanted it is drawn again by domain and source.
-    A queue stays as it is while the same is asked for, whatever becomes of the data.
+    The first call freezes the queue for annotators. Once the whole queue is decided, the same call freezes the
+    benchmark: unsuitable items are dropped, and a surplus is drawn again by domain and source. A queue does not change
+    while the options stay the same, even if the data change.
 
     Returns:
-        The report of the queue, or of the set. Its version is None while items still wait.
+        The report of the queue, or of the benchmark. Its version is None while items are undecided.
 
     Raises:
-        UsageError: See `build_queue`; or a set of that name differs.
+        UsageError: See `build_queue`; or a benchmark of this name exists and differs.
     """
     how = {"dry_run": options.dry_run, "new_version": options.new_version}
     name = queue_name(options.name)

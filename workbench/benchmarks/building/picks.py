@@ -1,4 +1,4 @@
-"""Picks: so many completions of each question that a judge calls correct, and as many that it calls incorrect."""
+"""Picks: for each question, equal numbers of completions that a judge calls correct and incorrect."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _STEP: Final = "picks"
 def build_picks(project: Project, options: PicksOptions) -> SetReport:
     """Freeze the completions that annotators are to label (VerifyBench, section 3.1): 2 + 2 a question.
 
-    An abstention, an error and a missing verdict count as neither. A question that lacks either gives nothing and is
-    counted.
+    An abstention, an error and a missing verdict count as neither. A question without enough of both kinds is left out
+    and counted.
 
     Raises:
-        UsageError: The judge has no such run; the selection names something unknown; nothing can be picked; or a set
-            of that name differs.
+        UsageError: The judge has no such run; the selection names something unknown; nothing can be picked; or a
+            benchmark of this name exists and differs.
     """
     judge, each, seed, selection = options.judge, options.each, options.seed, selection_of(options.where)
     number = judging_run(project, judge, options.run)
@@ -82,10 +82,10 @@ class _PickedQuestions(Struct, frozen=True, eq=False):
     """Questions with their picked completions, or those that would be picked if there were enough.
 
     Attributes:
-        types: Each one's type: as it was drawn, else the one in force.
-        lacking: Why each can't be picked from; None if it can.
+        types: The type of each: as drawn, else the type in force.
+        lacking: Why each can't be used; None if it can.
         said: The verdicts on all completions.
-        out: Reason -> items that are no part of any set.
+        out: Reason -> items that no benchmark can contain.
         bare: Questions without completions.
     """
 

@@ -19,10 +19,11 @@ _ALL: Final = "all"
 
 
 def build_random(project: Project, options: RandomOptions) -> SetReport:
-    """Freeze a simple random sample of questions; the first N of a seed are the first of any larger draw.
+    """Freeze a simple random sample of questions; a larger draw with the same seed begins with the same questions.
 
     Raises:
-        UsageError: The selection names something unknown, nothing can be drawn, or a set of that name differs.
+        UsageError: The selection names something unknown, nothing can be drawn, or a benchmark of this name exists and
+            differs.
     """
     import numpy as np
 

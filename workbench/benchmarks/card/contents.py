@@ -12,7 +12,7 @@ from workbench.statistics.records.agreement import AgreementReport
 
 
 class GuidelineVersion(Struct, frozen=True, kw_only=True):
-    """A version of the guidelines; its text is None where it is not in the database."""
+    """A version of the guidelines; the text is None if the database doesn't have it."""
 
     version: str
     text: str | None
@@ -22,9 +22,9 @@ class Conflicts(Struct, frozen=True, kw_only=True):
     """The disagreements of annotators on one task, over the benchmark's items or questions.
 
     Attributes:
-        labelled: Those with two people's blind labels or more, as agreement counts them.
-        disputed: Those on which they differ.
-        settled: What a third person decided of those -> how many.
+        labelled: Items or questions with at least two annotators' blind labels, as agreement counts them.
+        disputed: Items or questions on which these labels differ.
+        settled: The third person's decision -> number of disputed items or questions.
     """
 
     task: Task
@@ -41,10 +41,10 @@ class Annotations(Struct, frozen=True, kw_only=True):
     """The published labels of the benchmark's items.
 
     Attributes:
-        lines: Labels and decisions.
-        people: How many gave them.
-        guidelines: Version they were given under -> how many; "" where it isn't known.
-        later: Those given after the set was frozen.
+        lines: Number of labels and decisions.
+        people: Number of people who gave them.
+        guidelines: Version of the guidelines -> number of labels; "" if unknown.
+        later: Number of labels given after the benchmark was frozen.
     """
 
     lines: int
@@ -62,16 +62,16 @@ class SetContents(Struct, frozen=True, kw_only=True):
     """One benchmark.
 
     Attributes:
-        config: What it is called in the folder.
-        report: What came of building it.
-        contents: Its items and figures, as a report has them.
-        types: Agreement on answer subtypes; None without two people's labels.
-        pool: The items it was made of, in words, and agreement on all of them; None where they are its own.
-        made_of: Sets it was made of, the nearest first, each with what came of building it.
-        judges: Runs whose verdicts decided what belongs to it.
-        undecided: Verifiers that judged its items and decided none.
-        changes: What differs from the version before; None for a first version.
-        qualified: Ids have their data set before them.
+        config: Its name in the folder.
+        report: The report of its building.
+        contents: Its items and metrics, as in a report.
+        types: Agreement on answer subtypes; None without two annotators.
+        pool: The items it was chosen from, in words, and agreement on all of them; None if these are its own items.
+        made_of: Benchmarks it was made from, the nearest first, each with its report.
+        judges: Runs whose verdicts chose its items.
+        undecided: Verifiers that judged its items and decided none of them.
+        changes: Differences from the previous version; None for a first version.
+        qualified: Ids are prefixed with their data set.
     """
 
     config: str
@@ -106,9 +106,9 @@ class CardContents(Struct, frozen=True, kw_only=True):
     """The whole card.
 
     Attributes:
-        licence: Of what is published; None where nobody has said.
+        licence: The licence of the published data; None if unknown.
         languages: ISO 639 codes.
-        files: All other files of the folder.
+        files: The other files of the folder.
         workbench: The version that publishes.
         schema: Version of the database's tables.
     """

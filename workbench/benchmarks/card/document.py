@@ -38,7 +38,7 @@ _OTHER = re.compile(r"[^a-z0-9.+-]+")
 
 
 def hub_licence(licence: str | None) -> dict[str, str]:
-    """Return the licence keys of a card's metadata; a licence that the Hub does not know is ``other``.
+    """Return the licence keys of a card's metadata; a licence unknown to the Hub is ``other``.
 
     Args:
         licence: An identifier or a name, in any case; None for an unknown one.
@@ -52,7 +52,7 @@ def hub_licence(licence: str | None) -> dict[str, str]:
 
 
 SPLIT = "test"
-"""The one split of every set: what is measured on is not trained on."""
+"""The only split of every benchmark: test data, not training data."""
 _FOLDERS = (
     ("data", "the items, as datasets loads them"),
     ("verifybench", "the same in VerifyBench's released schema, a JSON line an item"),
@@ -60,12 +60,12 @@ _FOLDERS = (
     ("leaderboard", "verifiers by accuracy, as JSON lines, CSV and Markdown"),
     ("manifest.json, checksums.txt", "versions, counts, and what every file must hash to"),
 )
-"""What lies where."""
+"""Subfolders and their contents."""
 _TAGS = ("verifier-evaluation", "llm-as-a-judge", "answer-verification", "reward-model", "verifier-workbench")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _MORE = "1M<n<10M"
 _NO_YAML = re.compile("[\ufffe\uffff]")
-"""What JSON may hold as it is and YAML may not, besides what `inert` shows otherwise."""
+"""Characters that JSON allows and YAML doesn't, besides those that `inert` replaces."""
 Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value]"
 
 
@@ -183,10 +183,10 @@ def _files(card: CardContents) -> Section:
 
 
 def front_matter(values: Mapping[str, Value]) -> str:
-    """Return the block with its dashes.
+    """Return the YAML front matter, with its lines of dashes.
 
     Args:
-        values: Keys are ours, plain words; texts may hold anything, and have no invisible characters afterwards.
+        values: Keys are plain words of ours; texts may contain anything, and invisible characters are replaced.
     """
     return "\n".join(["---", *_mapping(values), "---", ""])
 
@@ -220,7 +220,7 @@ def _scalar(value: str | int) -> str:
     return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-# -- The note on licences: of what is published, and of each source it comes from.
+# -- The note on licences: that of the published data, and that of each source.
 
 
 def licences_text(card: CardContents) -> str:

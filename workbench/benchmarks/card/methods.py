@@ -68,7 +68,7 @@ def _notes(lines: Sequence[LeaderboardLine]) -> list[str]:
     return said
 
 
-# -- The parts of a data card: each answers one question a reader has of a set.
+# -- The sections of a data card: each answers one question of a reader.
 
 
 _FOLDED = 12
@@ -81,7 +81,7 @@ KINDS: Final[dict[SetKind, str]] = {
     "incorrect completion",
     "hard": "completions that judges were split on, drawn by domain and source, as people labelled them",
 }
-"""What a set of each kind holds."""
+"""The contents of a benchmark of each kind."""
 
 
 def data(found: SetContents) -> Section:
@@ -194,7 +194,7 @@ def _labelled(found: SetContents) -> Iterator[tuple[str, str]]:
 
 
 def people(number: int) -> str:
-    """Return a number of people in words: ``1 person``, ``3 people``."""
+    """Return ``1 person``, ``3 people``."""
     return "1 person" if number == 1 else f"{number:,} people"
 
 
@@ -367,4 +367,4 @@ SECTIONS: Final[tuple[Callable[[SetContents], Section | None], ...]] = (
     limits,
     changes,
 )
-"""One line a part, in the order they are read."""
+"""The sections in reading order."""

@@ -1,4 +1,4 @@
-"""Excludes whole data sets, includes them again, and renames them. Nothing of them is deleted."""
+"""Excludes whole data sets, includes them again, and renames them. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class DatasetChanged(Struct, frozen=True, kw_only=True):
     """The result of a change of a data set.
 
     Attributes:
-        dataset: Its name from now on.
-        items: Those that went out or came in again; others were out before, each for a reason of its own.
+        dataset: Its name after the change.
+        items: Number of items excluded or included; items excluded before for another reason don't count.
     """
 
     dataset: str
@@ -36,13 +36,13 @@ class DatasetChanged(Struct, frozen=True, kw_only=True):
 def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetChanged:
     """Exclude a data set: its items leave every table and its questions every list, each with the reason.
 
-    What was killed on the way goes on when it is asked for again.
+    If the process is killed, the same call completes the work.
 
     Args:
         by: The person who decides it.
 
     Raises:
-        UsageError: There is no such data set, no reason, or a run is going on it.
+        UsageError: The data set does not exist, the reason is missing, or a run is in progress on the data set.
         StoreError: An import is running.
     """
     said = " ".join(reason.split())
@@ -57,7 +57,9 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
 
 
 def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
-    """Undo `take_out`; items that were excluded for another reason stay excluded. Arguments and errors as there."""
+    """Undo `take_out`; items that were excluded for another reason stay excluded. Arguments and errors are those of
+    `take_out`.
+    """
     dataset = _at_rest(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_out(reader, dataset), store.questions(reader, dataset, out=True)
@@ -72,8 +74,8 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
     """Rename a data set, so that another one can have its name.
 
     Raises:
-        UsageError: There is no such data set, the new name is none or taken, a run is going on it or may go on by its
-            name, or people have items of it in bundles, whose labels find them by the name.
+        UsageError: The data set does not exist, the new name is invalid or in use, a run on the data set is in progress
+            or can be resumed, or annotators have its items in bundles, which refer to the name.
         StoreError: An import is running.
     """
     store.require_name(to)

@@ -1,4 +1,4 @@
-"""Draws so many questions of each type from the pool, and freezes them as a benchmark."""
+"""Draws a number of questions of each type from the pool, and freezes them as a benchmark."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from workbench.core.sets import NewSet, QuestionMember, Shortfall, Stratum
 from workbench.data.alike import in_drawn_order
 from workbench.measuring.records.curation import DrawReport, PoolQuestion
 
-# -- So many questions a type: a draw that more questions change only as far as they must.
+# -- A draw of a number of questions a type, which new questions change as little as possible.
 
 
 class Drawable(NamedTuple):
     """A question that may be drawn.
 
     Attributes:
-        dataset, key: What it is known by everywhere.
-        type: The letter it counts for.
+        dataset, key: Names of the question that are the same in every database.
+        type: The letter of its answer type.
     """
 
     question: int
@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
     """The result of a draw.
 
     Attributes:
-        taken: In the order they were drawn.
+        taken: The drawn questions, in the order of the draw.
     """
 
     taken: list[Drawable]
@@ -51,12 +51,12 @@ class Drawn(NamedTuple):
 def draw_questions(
     questions: Sequence[Drawable], quotas: Mapping[str, int], seed: int, cap_source: int | None = None
 ) -> Drawn:
-    """Draw up to each type's quota; nothing is filled from another type.
+    """Draw up to each type's quota; other types never fill a shortfall.
 
     Args:
-        quotas: Type -> how many are wanted.
-        cap_source: Most questions of one source in the whole draw; None for no limit. Those without a source have
-            none in common.
+        quotas: Type -> number of questions wanted.
+        cap_source: Most questions of one source in the whole draw; None for no limit. Questions without a source are
+            not limited.
     """
     taken: list[Drawable] = []
     types: Counter[str] = Counter()
@@ -102,11 +102,11 @@ def _why(available: int, wanted: int, capped: int, cap: int | None) -> str:
 def draw(project: Project, options: DrawOptions) -> DrawReport:
     """Draw questions and freeze them; if the same draw exists already, nothing is frozen.
 
-    Questions that are out are never drawn, and no type is filled from another one.
+    Excluded questions are never drawn, and no type fills the shortfall of another.
 
     Raises:
-        UsageError: There are no questions in scope, the name is none or that of another kind of set, or what stands
-            under it differs and no new version was asked for.
+        UsageError: There are no questions in scope, the name is invalid or in use by another kind of benchmark, or a
+            benchmark of this name differs and no new version was requested.
     """
     scope, letters = options.scope, options.letters
     questions = pool(project, scope)

@@ -1,8 +1,8 @@
-"""Questions that say what another one says: found by their texts or embeddings, taken out, and taken in again.
+"""Near-duplicate questions: found by their texts or embeddings, and excluded.
 
 Two questions are compared only where their numbers, operators and variables are the same (`tokens.signature`), and are
-alike only where nothing speaks against it (`may_say_the_same`). Of those that are alike the one stays of which
-most is known, then the one whose data set and id come first.
+duplicates only if `may_say_the_same` allows it. Of several duplicates the question with the most data stays; ties are
+broken by data set and id.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 
-# -- A question's text as tokens, so that how it is written no longer matters, and what it asks still does.
+# -- A question's text as tokens: the spelling no longer matters, the meaning still does.
 
 
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
@@ -71,7 +71,7 @@ _COMMANDS: Final = {
     "gt": ">",
     "div": "/",
 }
-r"""LaTeX commands that have another spelling, or say nothing of what is asked."""
+r"""LaTeX commands that have another spelling, or that don't change the question."""
 _DELIMITER: Final = re.compile(r"\\[()\[\],;:!\\\s{}$]|[${}]")
 _COMMAND: Final = re.compile(r"\\([A-Za-z]+)")
 _POWER: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
@@ -93,7 +93,7 @@ _TURNING: Final = (
     "last positive negative incorrect inside outside"
 )
 _TURNS: Final = frozenset(_TURNING.split())
-"""Words that turn what is asked into something else, as another number does."""
+"""Words that change the question, as a different number does."""
 
 
 def tokens(text: str) -> list[str]:
@@ -102,7 +102,7 @@ def tokens(text: str) -> list[str]:
 
 
 def signature(text: str) -> bytes:
-    """Return BLAKE2b-128 of what distinguishes questions of one template.
+    """Return BLAKE2b-128 of the tokens that distinguish questions of one template.
 
     Those are numbers, operators, brackets, variables, and words such as "not" and "least", in their order.
     """
@@ -116,8 +116,8 @@ def signature(text: str) -> bytes:
 
 
 def _is_variable(found: Sequence[tuple[str, str]], place: int) -> bool:
-    """Return whether a letter is a variable; "a" and "I" only next to an operator, and a Chinese or Japanese character
-    never.
+    """Return whether a letter is a variable. "a" and "I" are variables only next to an operator; Chinese and Japanese
+    characters never are.
     """
     letter = found[place][0]
     if not letter.isascii() and unicodedata.category(letter) == "Lo":
@@ -155,7 +155,7 @@ def _plain(text: str) -> str:
     return _THOUSANDS.sub("", _HYPHEN.sub(" ", text))
 
 
-# -- What two wordings of one question have in common, and what only two questions of one template have.
+# -- What phrasings of one question share, and what only different questions of one template share.
 
 
 _FUNCTION: Final = (
@@ -166,16 +166,16 @@ _FUNCTION: Final = (
     "suppose consider also just only now get give tell"
 )
 _FUNCTIONS: Final = frozenset(_FUNCTION.split())
-"""Words in which wordings of one question differ, and that say little of what is asked."""
+"""Function words, in which phrasings of one question differ."""
 _COMMON: Final = frozenset(("yes", "no", "true", "false", "unknown", "proved", "disproved", "none", "uncertain"))
 
 
 class Wording(NamedTuple):
-    """A question as it is compared.
+    """A question in the form that is compared.
 
     Attributes:
-        tokens: Of its text.
-        answer: Its reference's final answer in tokens; "" for one that many questions share.
+        tokens: Tokens of its text.
+        answer: Tokens of the reference's final answer; "" if many questions have the same answer.
     """
 
     tokens: list[str]
@@ -203,15 +203,15 @@ def may_say_the_same(one: Wording, other: Wording) -> bool:
     return one.answer != "" and one.answer == other.answer
 
 
-# -- Texts that share most of their shingles: an exact search, by prefixes of rare shingles.
+# -- Texts that share most of their shingles: an exact search by prefixes of rare shingles.
 
 
 _SLACK: Final = 1e-9
-"""A threshold such as 0.7 has no exact binary form: what reaches it but for rounding counts."""
+"""Tolerance for rounding: a threshold such as 0.7 has no exact binary form."""
 
 
 class _Sets(NamedTuple):
-    """Sets of numbers, one after the other, and where each begins."""
+    """Sets of numbers in one array, with the offset of each set."""
 
     flat: IntArray
     starts: IntArray
@@ -238,8 +238,8 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
     """Return the dropped texts, each with one that stays and their Jaccard index.
 
     Args:
-        texts: In the order in which they have a right to stay.
-        threshold: Least Jaccard index of two texts that say the same, above 0.
+        texts: Ordered by priority: of two duplicates the earlier one stays.
+        threshold: Least Jaccard index of two duplicates, above 0.
         size: Tokens in a shingle.
     """
     pool = _TextPool(texts, size)
@@ -277,10 +277,10 @@ class _TextPool:
         return found
 
     def nearest(self, place: int, met: set[int]) -> tuple[int, float]:
-        """Return the most similar of the texts that `may_say_the_same`, the first of equals.
+        """Return the most similar text among those that `may_say_the_same`; the first one in a tie.
 
         Returns:
-            Its place, and the Jaccard index; 0 where none may.
+            Its position, and the Jaccard index; 0 without any.
         """
         import numpy as np
 
@@ -328,9 +328,9 @@ def _shingles(texts: Sequence[Sequence[str]], size: int) -> _Sets:
 
 
 def _runs(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray]:
-    """Return a number for each run of so many tokens, equal for equal runs, and the position of its text.
+    """Return an id for each run of ``size`` tokens, equal for equal runs, and the position of its text.
 
-    A shorter text is filled up, and is one run.
+    A shorter text is padded to one run.
     """
     import numpy as np
 
@@ -342,29 +342,30 @@ def _runs(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray
     codes = numbers = np.array(found)
     owners = np.repeat(np.arange(len(texts)), [max(len(text), size) for text in texts])
     for step in range(1, size):
-        # Pairs of (a shorter run, the next token), numbered anew each time: no two runs get one number.
+        # Pairs of (a shorter run, the next token), renumbered in each round, so that ids stay unique.
         codes = np.unique(codes[:-1] * (len(known) + 1) + numbers[step:], return_inverse=True)[1]
     inside = owners[: len(codes)] == owners[size - 1 :]
     return codes[inside], owners[: len(codes)][inside]
 
 
 SHINGLES: Final = 0.7
-"""Least Jaccard index of two texts that say the same."""
+"""Least Jaccard index of two duplicate texts."""
 COSINE: Final = 0.9
-"""Cosine above which two embeddings say the same, as with code problems (EvolveCoder, 2.1)."""
+"""Cosine above which two embeddings are duplicates, as with code problems (EvolveCoder, 2.1)."""
 SHINGLE: Final = 2
 """Tokens in a shingle: a changed word costs a short question two of them."""
 _TEXTS: Final = "shingles"
 Group = Sequence[int]
-"""Places of questions with one signature, in the order in which they have a right to stay."""
+"""Positions of questions with one signature, by priority."""
 
 
 class Method(Struct, frozen=True, kw_only=True):
     """A method of comparing questions.
 
     Attributes:
-        name: What the report calls it.
-        find: Which of a group go, by places in the group; told all groups of more than one first.
+        name: Its name in the report.
+        find: Yields the duplicates of each group, by position in the group. It receives all groups of more
+            than one question first.
         shingle: Tokens in a shingle; None with embeddings.
     """
 
@@ -415,7 +416,9 @@ def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Meth
 
 
 def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Method:
-    """Compare embeddings, or similarities, that a file holds by question id; see ``formats/embeddings``."""
+    """Return the method that compares embeddings or similarities from a file, by question id; see
+    ``formats/embeddings``.
+    """
 
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         stored = embeddings.read(path)
@@ -446,7 +449,8 @@ def find_duplicates(
         with_pairs: Whether the report has every pair.
 
     Raises:
-        UsageError: There are no questions in scope, or embeddings are missing; the server's errors as they are.
+        UsageError: There are no questions in scope, or embeddings are missing. Errors of the server are raised
+            unchanged.
     """
     questions = inside(project, scope)
     groups = _groups(project, questions)

@@ -20,7 +20,7 @@ def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
     """Return the questions in scope, in the order of import.
 
     Raises:
-        UsageError: There are none.
+        UsageError: There are no questions in scope.
     """
     found = list(curation.questions(project.database.reader(), scope))
     if not found:
@@ -44,7 +44,7 @@ def by_ids(project: Project, ids: Iterable[str], dataset: str | None) -> list[in
     """Return row ids of questions by their own ids.
 
     Raises:
-        UsageError: There is no such question, or several data sets have it.
+        UsageError: A question does not exist, or several data sets have it.
     """
     reader = project.database.reader()
     numbers = []
@@ -63,18 +63,18 @@ def decide(project: Project, decisions: Sequence[curation.CurationDecision], by:
     """Write a person's decisions on questions.
 
     Raises:
-        UsageError: ``by`` is no name.
+        UsageError: ``by`` is not a valid name.
     """
     for some in some_at_a_time(decisions):
         with project.database.write("full") as connection:
             curation.decide(connection, some, people.add(connection, by or coordinator_name(), people.COORDINATOR))
 
 
-# -- Questions that belong out of the pool: proposed by rule and by models, taken out by people, each with a reason.
+# -- Questions that may be unsuitable: proposed by rules and models, excluded by people, each with a reason.
 
 
 _NO_COMPLETION = "."
-"""Stands for a completion where a rule looks at a question alone."""
+"""Placeholder for the completion where a rule reads only the question."""
 
 
 def candidate_questions(project: Project, scope: Scope, reason: str | None = None) -> Iterator[CandidateQuestion]:
@@ -122,20 +122,20 @@ def exclude(
     Args:
         ids: The questions' own ids.
         by: The person who decides it.
-        note: What else there is to say; needed with the reason ``other``.
+        note: A remark; required with the reason ``other``.
 
     Raises:
-        UsageError: A question is not there, the reason is none, or a note is missing.
+        UsageError: A question does not exist, the reason is unknown, or a note is missing.
     """
     check_reason(reason, note)
     return _exclude(project, dict.fromkeys(by_ids(project, ids, dataset), reason), by, note)
 
 
 def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None, note: str = "") -> PoolChanged:
-    """Exclude what `candidate_questions` lists, each for the first reason it has there.
+    """Exclude the questions that `candidate_questions` lists, each for its first reason.
 
     Raises:
-        UsageError: There are no questions in scope, or the reason is none.
+        UsageError: There are no questions in scope, or the reason is unknown.
     """
     if reason is not None:
         check_reason(reason, note)
@@ -149,13 +149,13 @@ def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None
 def restore(
     project: Project, scope: Scope, *, by: str, ids: Sequence[str] = (), reason: str | None = None, note: str = ""
 ) -> PoolChanged:
-    """Include questions again that people had excluded, and duplicates that are named.
+    """Include questions again that people excluded, or duplicates given by id.
 
     Args:
-        ids: The questions' own ids; none for all of the scope with that reason.
+        ids: The questions' own ids; empty for all questions in scope with the reason.
 
     Raises:
-        UsageError: A question is not there, or neither ids nor a reason are given.
+        UsageError: A question does not exist, or neither ids nor a reason are given.
     """
     if not ids and reason is None:
         raise UsageError("Say which questions come back.", f"Name them, or their reason: {opt.reason:proof}")
@@ -182,17 +182,17 @@ def _exclude(project: Project, chosen: dict[int, str], by: str, note: str) -> Po
     return PoolChanged(excluded=len(decisions), unchanged=len(chosen) - len(decisions))
 
 
-# -- The licence of a source, where its files don't know it, or are wrong.
+# -- The licence of a source, where its files don't state it or are wrong.
 
 
 _LONGEST = 200
 
 
 def license_source(project: Project, source: str, licence: str) -> str | None:
-    """Give a source a licence; return it as it is stored, None if ``licence`` says that it is unknown.
+    """Set the licence of a source. Return the stored value; None if ``licence`` says that it is unknown.
 
     Raises:
-        UsageError: There is no such source, or the licence is none.
+        UsageError: The source does not exist, or the licence is not valid.
     """
     if len(licence) > _LONGEST or not licence.isprintable():
         raise UsageError(f"{licence[:_LONGEST]!r} is no licence.", f"Use up to {_LONGEST} printable characters.")

@@ -1,4 +1,4 @@
-"""Determines answer types without a model: by a further column of the file, else by the reference's form."""
+"""Determines answer types without a model: by an extra column of the file, else by the form of the reference."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from workbench.verifiers.rules.records import (
 )
 
 _SPECIFIC: Final = 40
-"""Characters up to which a phrase is a name rather than a meaning."""
+"""Characters of the longest phrase that counts as a name."""
 _SHOWN: Final = 200
 _SAMPLED: Final = 1_000
-"""Questions whose further columns tell whether one of these names types."""
+"""Questions sampled to find an extra column that holds types."""
 
 
 class ProposedType(Struct, frozen=True, kw_only=True):
-    """A question without an answer type, and the type that a further column or its reference's form indicates.
+    """A question without an answer type, and the type suggested by an extra column or the form of its reference.
 
     Attributes:
-        subtype: None where neither tells one.
-        column: Which column says it; None where the form tells it.
+        subtype: None if neither suggests one.
+        column: The column that suggests it; None if the form does.
     """
 
     of: PoolQuestion
@@ -56,7 +56,7 @@ class ProposedType(Struct, frozen=True, kw_only=True):
 
 
 def proposed_types(project: Project) -> list[ProposedType]:
-    """Return every question whose type neither annotators nor its file give, in the order of import.
+    """Return every question without a type from annotators or its file, in the order of import.
 
     Raises:
         UsageError: There are no questions.
@@ -106,7 +106,7 @@ def _cells(kept: str) -> dict[str, Any]:
 
 
 def subtype_by_form(question: str, reference: str) -> str | None:
-    """Return the subtype that a reference answer has the form of; None without one."""
+    """Return the subtype that matches the form of a reference answer; None without one."""
     found = reference_answer(reference)
     if found is None or not found.text.strip():
         return None
@@ -161,4 +161,4 @@ _FORMS: Final[Mapping[type, Callable[[Any, str], str]]] = {
     Term: _always("A2"),
     Text: lambda value, text: "D2" if value.prose or len(text) > _SPECIFIC else "D1",
 }
-"""What the rules read an answer as -> its subtype."""
+"""Class of a parsed answer -> its subtype."""

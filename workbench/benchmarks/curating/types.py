@@ -1,7 +1,7 @@
 """Answer types of the pool's questions: proposed by a model, given by annotators, compared, accepted.
 
-What a file said, or people have settled, counts everywhere. A proposal is no label: it stands apart, and annotators
-don't see it. Neither it nor what one person alone said counts outside draws, until somebody accepts it.
+Types from a file and resolved types count everywhere. A proposal is not a label: it is stored separately, and
+annotators don't see it. Proposals and one person's types count only in draws, until a person accepts them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from workbench.verifiers.answer_type.published import named_in, prompt_in, publi
 from workbench.verifiers.answer_type.verifier import OUTSIDE, PROMPT, READING, request, suggestion
 from workbench.verifiers.judges.case import PreparedPrompt
 
-# -- A question's answer type: what people settled, else its file's, else one person's, else a model's proposal.
+# -- A question's answer type: resolved by annotators, else its file's, else one person's, else a model's proposal.
 
 
 class NamedType(NamedTuple):
@@ -60,7 +60,7 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedTy
     """Return a question's type; None without one, or if annotators disagree.
 
     Args:
-        confirmed: Whether only what counts everywhere is one: not what one person said alone or a model proposed.
+        confirmed: Ignore types that only one person gave or a model proposed.
     """
     if question.disputed:
         return None
@@ -76,7 +76,7 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedTy
 
 
 def origin(question: PoolQuestion) -> str:
-    """Return who gives a question's type, or why it has none, as a word for counting."""
+    """Return the origin of a question's type, or why it has none, as a word for counting."""
     typed = type_in_force(question)
     return why_untyped(question) if typed is None else typed.origin
 
@@ -92,9 +92,9 @@ def why_untyped(question: PoolQuestion) -> str:
 
 
 Accepted = Literal["people", "model"]
-"""Whose word is accepted: one person's, or the newest model's."""
+"""Whose types are accepted: one person's, or the newest model's."""
 USUAL = PROMPT.call.sampling
-"""How replies are drawn unless somebody says otherwise."""
+"""The default sampling of replies."""
 
 
 class PersonType(Struct, frozen=True, kw_only=True):
@@ -109,13 +109,13 @@ class PersonType(Struct, frozen=True, kw_only=True):
 
 
 class TypePrompt:
-    """The prompt that asks a model for a type: ours, or a user's own copy of a published one.
+    """The prompt that asks a model for a type: the built-in one, or a user's copy of a published one.
 
     Args:
-        template: The file of such a copy; None for ours.
+        template: The file of such a copy; None for the built-in prompt.
 
     Raises:
-        UsageError: The file can't be read or is no such prompt.
+        UsageError: The file can't be read or is not a prompt for types.
     """
 
     def __init__(self, template: Path | None) -> None:
@@ -134,7 +134,7 @@ class TypePrompt:
         return published_request(self._published, question, reference)
 
     def said(self, reply: str, fence: str | None) -> str | None:
-        """Parse a reply: a code, or why the question has no type; None if nothing can be read."""
+        """Parse a reply: a code, or why the question has no type; None if it can't be parsed."""
         return suggestion(reply, fence) if self._published is None else named_in(reply)
 
 
@@ -145,7 +145,7 @@ def checked_type_prompt(path: Path) -> CheckedTemplate:
     """Check a published prompt as `propose_types` would use it.
 
     Raises:
-        UsageError: The file can't be read or is no such prompt.
+        UsageError: The file can't be read or is not a prompt for types.
     """
     prompt = prompt_in(path)
     return CheckedTemplate(
@@ -178,14 +178,14 @@ def propose_types(
     """Ask a model for the answer type of every included question; the same call resumes after a kill.
 
     Args:
-        name: What the proposals are called.
-        template: A prompt as published, sent as it is; None for ours.
-        untyped_only: Whether questions whose type people or the file say are left out.
+        name: The name of the proposals.
+        template: A published prompt, sent unchanged; None for the built-in one.
+        untyped_only: Skip questions that have a type from annotators or the file.
 
     Raises:
-        UsageError: There are no questions in scope, the prompt can't be read, or the name was used for something else.
+        UsageError: There are no questions in scope, the prompt can't be read, or the name is in use for something else.
         NotTrustedError: The user has not accepted the servers.
-        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+        RunError: No call can succeed now, or another process is at work. Replies so far are stored.
     """
     questions = inside(project, scope)
     asking = _OURS if template is None else TypePrompt(template)
@@ -216,9 +216,7 @@ def propose_types(
 def _proposals(
     project: Project, writer: ServerGeneration, asking: TypePrompt, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
-    """Return the model's types of some questions: question, subtype or type, why there is none. Failed calls have
-    none.
-    """
+    """Return (question, subtype or type, reason without a type) for each reply; failed calls have no entry."""
     reader = project.database.reader()
     texts, own = curation.texts(reader, [one.id for one in questions]), secret(reader)
     prepared = [asking.request(texts[one.id].question, texts[one.id].reference, own) for one in questions]
@@ -233,13 +231,13 @@ def _proposals(
 
 
 def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset: str | None = None) -> LabelsImported:
-    """Store a person's types: labels of the task ``type``, as a label file's lines would give them.
+    """Store a person's types as labels of the task ``type``, as an import of a label file does.
 
-    They are marked as given with a proposal in sight, and so left out of agreement. A later word of the same person
-    goes before an earlier one.
+    They are marked as given with a proposal in sight, and so left out of agreement. A person's later label replaces an
+    earlier one.
 
     Raises:
-        UsageError: A question is not there, or is named twice, or a subtype is none.
+        UsageError: A question does not exist or is named twice, or a subtype is unknown.
     """
     twice = [one for one, count in Counter(one.question_id for one in said).items() if count > 1]
     if twice:
@@ -261,23 +259,24 @@ def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset:
 
 
 def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> LabelsImported:
-    """Resolve the types of included questions by labels or proposals: from then on they count everywhere.
+    """Resolve the types of included questions by labels or proposals: then they count everywhere.
 
-    It is a decision of the task ``type`` like an adjudicator's: a label that comes later opens the question again.
-    Whoever accepts what they said themselves takes the label back for it: nobody is both.
+    It is a decision of the task ``type``, like an adjudicator's: a later label reopens the question. If a person
+    accepts their own label, the label is retracted: one person can't be both annotator and adjudicator.
 
     Args:
-        what: ``people`` for what one person alone said, ``model`` for the newest proposals where nobody said anything.
+        what: ``people`` for types that only one person gave, ``model`` for the newest proposals where there is no
+            label.
         by: Who accepts them.
 
     Raises:
-        UsageError: There are no questions in scope, or ``by`` is no name.
+        UsageError: There are no questions in scope, or ``by`` is not a valid name.
     """
     accepted = [
         (one, one.said_alone if what == "people" else one.proposed if origin(one) == "model" else None)
         for one in inside(project, scope)
     ]
-    # A published prompt may ask for the type alone, and people settle subtypes.
+    # A published prompt may ask for the type alone, but annotators resolve subtypes.
     return settle_types(project, [(one, code) for one, code in accepted if code and is_subtype(code)], by=by)
 
 
@@ -308,7 +307,7 @@ def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], 
 
 
 def types_report(project: Project, scope: Scope) -> TypesReport:
-    """Report the origins of the included questions' types, and each model's agreement with annotators and files.
+    """Report the origins of the types of included questions, and each model's agreement with annotators and files.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -327,7 +326,7 @@ def types_report(project: Project, scope: Scope) -> TypesReport:
 
 
 def proposals(project: Project) -> Iterator[TypeSuggestion]:
-    """Return the newest model's proposals, one a question, with the subtypes that annotators or files give.
+    """Yield the newest model's proposals, one a question, with the subtypes from annotators or files.
 
     Raises:
         UsageError: No model has proposed any.
@@ -339,7 +338,7 @@ def proposals(project: Project) -> Iterator[TypeSuggestion]:
     yield from curation.suggestions(reader, runs[-1][0])
 
 
-# -- The pool, source by source: what came in, what went out and why, what has a type, what was drawn.
+# -- The pool by source: imported, excluded (with reasons), typed and drawn questions.
 
 
 def pool_status(project: Project, scope: Scope) -> PoolStatus:

@@ -33,10 +33,10 @@ class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
     """A benchmark that can be published.
 
     Attributes:
-        members: Its items as they stood, in the order of import.
-        types: Answer types of those that had no subtype.
+        members: Its items as they were at freezing, in the order of import.
+        types: Answer types of items without a subtype.
         sources: Every source by its name.
-        qualified: Its data sets share ids, so that each is written with its data set before it.
+        qualified: Its data sets share ids, so ids are written with their data set as a prefix.
     """
 
     stored: StoredSet
@@ -62,7 +62,7 @@ class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class FrozenItem(NamedTuple):
-    """An item with its row id, and where its question comes from."""
+    """An item with its row id, and the source of its question."""
 
     row: int
     item: StoredItem
@@ -78,7 +78,7 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
 
     Raises:
         StoreError: Its items are not those that were frozen.
-        UsageError: There is no such set, or it is one that is not finished.
+        UsageError: The benchmark does not exist, or is not finished.
     """
     reader = project.database.reader()
     stored = sets.require(reader, name)

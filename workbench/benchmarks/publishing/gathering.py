@@ -36,7 +36,7 @@ from workbench.measuring.report.gathering import run_facts, software
 from workbench.measuring.report.people import renamed
 from workbench.statistics.records.agreement import AgreementReport
 
-# -- What people said of a set's items, as it is published: each one's own labels and each third person's decisions.
+# -- The published labels of a benchmark: each annotator's labels and each third person's decisions.
 
 
 _TASKS: tuple[Task, ...] = ("correctness", "type")
@@ -46,8 +46,8 @@ class SubjectAnnotations(Struct, frozen=True, kw_only=True):
     """Labels and decisions in force on one item, or on one question's type, oldest first.
 
     Attributes:
-        question: What the question is called in the files.
-        completion: What the completion is called; of a type the first completion of the question in the set.
+        question: The id of the question in the files.
+        completion: The id of the completion in the files; for a type, the question's first completion in the benchmark.
     """
 
     question: str
@@ -78,7 +78,7 @@ def _current_labels(stored: Sequence[LabelEvent]) -> tuple[LabelEvent, ...]:
 
 
 def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> Iterator[LabelLine]:
-    """Yield a line a label or decision, as ``workbench labels DB import`` reads them."""
+    """Yield one line for each label or decision, in the format of ``workbench labels DB import``."""
     for one in said:
         for event in one.events:
             yield _line(one, event, people[event.annotator])
@@ -86,7 +86,7 @@ def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> I
 
 def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
     line = label_line(event, name, said.question, said.completion)
-    line.round = UNSET  # The rounds before it are not published.
+    line.round = UNSET  # Earlier rounds are not published.
     for key in ("guideline", "open_ms"):
         if (value := getattr(event, key)) is not None:
             setattr(line, key, value)
@@ -97,7 +97,7 @@ def counted_annotations(said: Sequence[SubjectAnnotations], frozen_at: str) -> A
     """Count the labels.
 
     Args:
-        frozen_at: When the set was frozen.
+        frozen_at: When the benchmark was frozen.
     """
     given = [event for one in said for event in one.events]
     return Annotations(
@@ -130,16 +130,16 @@ def gather(
     people: dict[int, str],
     protocol: Protocol3,
 ) -> SetContents:
-    """Count everything about one benchmark.
+    """Gather the card's contents about one benchmark.
 
     Args:
-        config: What the set is called in the folder.
-        said: What people said of its items.
-        people: What each of them is called in the files.
-        protocol: What an abstention and an error count as on the leaderboard.
+        config: The name of the benchmark in the folder.
+        said: The labels and decisions on its items.
+        people: Row id of a person -> their name in the files.
+        protocol: How abstentions and errors are counted on the leaderboard.
 
     Raises:
-        StoreError: The report the set was frozen with can't be read.
+        StoreError: The stored report of the benchmark can't be read.
     """
     stored, reader = frozen.stored, project.database.reader()
     report = report_of(stored)
@@ -232,7 +232,7 @@ def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[Na
 def _agreement(project: Project, selection: Selection, task: Task, called: dict[str, str]) -> AgreementReport | None:
     """Return the annotators' agreement on the chosen items, with intervals; None if no item has two labels.
 
-    Of a reopened item the round counts whose labels are published.
+    For a reopened item, the round whose labels are published counts.
     """
     found = agreement(project, task, selection=selection, latest=True)
     return renamed(found, called) if found.paired else None

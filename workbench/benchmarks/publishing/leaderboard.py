@@ -25,8 +25,8 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
 
     Attributes:
         overall: All items.
-        runs: Where the verdicts come from.
-        undecided: Verifiers that judged items and decided none: scores without a threshold, or nothing but errors.
+        runs: The runs that provide the verdicts.
+        undecided: Verifiers that judged items and decided none: scores without a threshold, or only errors.
     """
 
     lines: list[LeaderboardLine]
@@ -39,7 +39,7 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
     """Measure every verifier with a complete run.
 
     Args:
-        known: The columns with the set's own gold.
+        known: The columns with the benchmark's frozen gold.
     """
     everyone = judges_of(project)
     first = _measured(project, frozen, known, protocol, tuple(judge.name for judge in everyone) or (BASELINE,))

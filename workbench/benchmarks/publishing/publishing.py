@@ -41,7 +41,7 @@ from workbench.data.formats.writing import Kind, released_line, write_parquet
 from workbench.measuring.store import overview
 from workbench.tables.markdown import markdown_table
 
-# -- A published folder: it appears whole or not at all, and replaces nothing but one of its kind.
+# -- A published folder: it appears whole or not at all, and replaces only a published folder.
 
 
 MANIFEST: Final = "manifest.json"
@@ -51,13 +51,13 @@ _UNLISTED = {MANIFEST, CHECKSUMS}
 
 @contextmanager
 def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """Open a folder to write in, which gets its name when all is written.
+    """Open a temporary folder, which is renamed to ``path`` when everything is written.
 
     Args:
-        force: Replace a folder that was published and not changed since.
+        force: Replace a published folder that has not changed since.
 
     Raises:
-        FormatError: There is something of that name that may not be replaced, or it can't be written or has no name.
+        FormatError: The path exists and may not be replaced, can't be written, or has no name.
     """
     if not path.name:
         raise FormatError(f"{str(path)!r} is no name of a new folder.", "Name one in it.")
@@ -95,7 +95,7 @@ def described(folder: Path, path: str, rows: int | None = None) -> PublishedFile
 
 
 def checksums(files: list[PublishedFile]) -> bytes:
-    """Return a line a file, as ``sha256sum -c`` reads them."""
+    """Return one line for each file, in the format of ``sha256sum -c``."""
     return "".join(f"{file.sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path)).encode()
 
 
@@ -174,7 +174,7 @@ def _rename(temporary: Path, path: Path) -> None:
         old.rename(temporary.with_name("older"))
     path.rename(old)
     temporary.rename(path)
-    # With the part it is removed; what a kill leaves of it there the next command sweeps.
+    # It is removed with the part; the next command removes what a killed process leaves.
     old.rename(temporary.with_name("old"))
 
 
@@ -190,18 +190,18 @@ _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 def publish(project: Project, options: PublishOptions) -> Publication:
     """Write benchmarks into a folder atomically, each as a configuration.
 
-    The same database gives the same bytes.
+    The output is deterministic: the same database gives the same bytes.
 
     Raises:
-        FormatError: The folder is there, or can't be written; or pyarrow is not installed.
-        StoreError: A set's items are not those that were frozen, or the folder would be the database's own.
-        UsageError: A set is not there, not finished, or named twice; or a language has no such code.
+        FormatError: The folder exists, or can't be written; or pyarrow is not installed.
+        StoreError: A benchmark's items differ from the frozen ones, or the folder belongs to the database.
+        UsageError: A benchmark does not exist, is not finished, or is named twice; or a language code is unknown.
     """
     names, path = [SetName.parse(text) for text in options.sets], options.folder
     _check_languages(options.languages)
     if not path.exists():
         project.database.require_other(path)
-    # All files speak of one state of the database, whatever people label meanwhile.
+    # All files show one state of the database, even if labels are added in the meantime.
     with project.database.reading(), new_folder(path, force=options.force) as folder:
         found = [frozen_set(project, name) for name in names]
         configs = _configs(found)
@@ -236,7 +236,7 @@ class _FolderWriter:
     """Writes the files of a folder.
 
     Attributes:
-        sets: What the card says of each set.
+        sets: The card's contents about each benchmark.
     """
 
     def __init__(self, project: Project, folder: Path, options: PublishOptions) -> None:

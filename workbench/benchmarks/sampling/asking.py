@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from workbench.runs.lease import Lease
 
 
-# -- What completions are wanted: of which questions, by which models, how drawn.
+# -- The requested completions: questions, models, sampling.
 
 
 QUESTION: Final = "{question}"
-"""Where the question stands in a prompt; the only placeholder, all else is the prompt's own text."""
+"""The placeholder for the question in a prompt; the only one, all other text is literal."""
 
 
 class QuestionPrompt(Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class QuestionPrompt(Struct, frozen=True, kw_only=True):
 
     Attributes:
         template: The user's message, with one `QUESTION`.
-        system: The system message, if there is to be one.
+        system: The system message, if any.
     """
 
     template: str = QUESTION
@@ -61,9 +61,9 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
     """A model and its options.
 
     Attributes:
-        name: What it is called here, in the completions and their ids.
-        samples: Completions of each question.
-        price: None where it is not known.
+        name: Its name in this project, in the completions and their ids.
+        samples: Number of completions of each question.
+        price: None if unknown.
     """
 
     name: str
@@ -89,9 +89,9 @@ class CompletionPlan(Struct, frozen=True, kw_only=True):
 
     Attributes:
         set: A set of questions.
-        dataset: The data set whose questions are asked where no set is named.
-        max_cost: US dollars of all models together, over all starts.
-        own: Whether all of it is the caller's own word, and nothing comes from a file.
+        dataset: The data set whose questions are asked if no set is named.
+        max_cost: Limit in US dollars for all models together, over all starts.
+        own: Whether the caller gave everything, and nothing comes from a file.
     """
 
     set: SetName | None
@@ -105,9 +105,9 @@ class CompletionPlan(Struct, frozen=True, kw_only=True):
 PART: Final = 32
 """Questions whose completions are stored together."""
 _FINAL: Final[frozenset[FailureCode]] = frozenset({"bad_request", "context_length", "content_filter"})
-"""What a server says of one request; a wrong key or a spent quota is about all of them."""
+"""Failures of a single request; a wrong key or a spent quota affects all requests."""
 _NOT_THERE: Final = frozenset({404, 405})
-"""Statuses of a wrong address or model, which is no single request's fault either."""
+"""HTTP statuses for a wrong address or model, which also affect all requests."""
 _TOGETHER: Final = 500
 
 
@@ -115,7 +115,7 @@ class PlanQuestions(Struct, frozen=True, kw_only=True):
     """The questions of a plan.
 
     Attributes:
-        set: The set with its version; None where a whole data set is asked.
+        set: The set with its version; None for a whole data set.
         questions: Row ids, in the order of import.
     """
 
@@ -129,10 +129,10 @@ class Survey(Struct, kw_only=True):
 
     Attributes:
         there: Completions in the data set.
-        stored: Replies that only have to join it.
-        failed: Requests that failed for good, by code.
-        calls: Requests without a reply that did not.
-        prompt_tokens: Of these, estimated.
+        stored: Stored replies that are not in the data set yet.
+        failed: Requests that failed permanently, by code.
+        calls: Requests without a reply that can still be sent.
+        prompt_tokens: Estimated prompt tokens of these requests.
     """
 
     there: int = 0
@@ -146,8 +146,8 @@ def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
     """Return the questions of a plan.
 
     Raises:
-        UsageError: There is no such set or data set, it holds no questions or problems of code, or it isn't said which
-            is meant.
+        UsageError: The set or data set does not exist, holds no questions or holds code problems, or it is ambiguous
+            which one is meant.
     """
     reader = project.database.reader()
     if (plan.set is None) == (plan.dataset is None):
@@ -172,11 +172,11 @@ def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
 
 
 class Asking:
-    """The `CompletionWork` of a plan: what each model is to write, part by part, and how it is stored.
+    """The `CompletionWork` of a plan: the completions to write, part by part, and how they are stored.
 
     Args:
-        runs: The models' runs by name; one that has never been asked has none.
-        again: Ask again for what failed for good.
+        runs: The models' runs by name; a model that was never asked has no entry.
+        again: Repeat calls that failed permanently.
     """
 
     def __init__(
@@ -289,8 +289,8 @@ class Asking:
 def as_written(reply: Reply) -> str:
     """Return a reply as the model wrote it, with its reasoning between ``<think>`` and ``</think>`` at the start.
 
-    Servers that take thoughts apart would hide from a verifier what it sees in training. Thoughts that took all the
-    tokens were never closed, and stay so.
+    Some servers return the reasoning separately, which would hide it from a verifier that sees it in training. If the
+    reasoning used all the tokens, it was never closed, and ``</think>`` is not added.
     """
     if reply.reasoning is None or "</think>" in reply.text:
         return reply.text

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from workbench.runs.generating import ModelProgress, Watch
 
 
-# -- The runs of models that write completions: one a model, so that its calls, costs and limits are its own.
+# -- The runs that write completions: one for each model, with its own calls, costs and limits.
 
 
 PREFIX: Final = "completions/"
-"""What the names of these runs begin with; the model's name follows."""
+"""Prefix of the names of these runs; the model's name follows."""
 
 
 def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
     """Return the existing runs, by the model's name.
 
     Raises:
-        UsageError: A model's name stands for another configuration.
+        UsageError: The name of a model belongs to another configuration.
     """
     reader = project.database.reader()
     found = {}
@@ -56,10 +56,10 @@ def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
 
 
 def begin(project: Project, plan: CompletionPlan) -> dict[str, int]:
-    """Return the runs of all models, created if need be.
+    """Return the runs of all models, created if needed.
 
     Raises:
-        UsageError: A model's name stands for another configuration.
+        UsageError: The name of a model belongs to another configuration.
     """
     found = {}
     with project.database.write() as connection:
@@ -77,23 +77,23 @@ _TOGETHER = 5_000
 def complete(
     project: Project, plan: CompletionPlan, *, again: bool = False, trust: bool = False, watch: Watch | None = None
 ) -> CompletionsWritten:
-    """Have the models of a plan write the missing completions, and add them to their questions.
+    """Generate the missing completions of a plan, and add them to their questions.
 
-    What was answered is never asked again. The same plan goes on after a kill and comes to the same completions with
+    A request with a reply is never repeated. After a kill, the same plan resumes and yields the same completions with
     the same ids, in the same order.
 
     Args:
-        again: Ask again for what failed for good.
+        again: Repeat calls that failed permanently.
         trust: Whether the user accepts the servers that a file names.
-        watch: Is told how far each model is.
+        watch: Receives the progress of each model.
 
     Raises:
-        UsageError: It is not clear which questions are meant, or a name stands for another configuration.
+        UsageError: It is ambiguous which questions are meant, or a name belongs to another configuration.
         NotTrustedError: The servers come from a file, and the user has not accepted them.
         RunError: Another process is at work on the database.
         StoreError: Nothing can be stored, or an import is running.
     """
-    # The client's libraries are for those who call servers.
+    # Import the client's libraries only when servers are called.
     from workbench.runs import generating
     from workbench.runs.lease import LeaseLost, claim_runner
 

@@ -51,11 +51,11 @@ def planned(
     """Return the estimate of a plan.
 
     Args:
-        again: What failed for good is asked again.
-        watch: Is told which model is looked at.
+        again: Include calls that failed permanently.
+        watch: Receives the name of the model being estimated.
 
     Raises:
-        UsageError: It is not clear which questions are meant, or a name stands for another configuration.
+        UsageError: It is ambiguous which questions are meant, or a name belongs to another configuration.
     """
     asked = asked_by(project, plan)
     runs = runs_of(project, plan)
@@ -149,7 +149,7 @@ def _sum(parts: list[Expected]) -> Expected:
     )
 
 
-# -- Plans of completions: TOML that somebody else may have written, or the options of the command line.
+# -- Plans of completions: untrusted TOML, or the options of the command line.
 
 
 SAMPLES: Final = "samples"
@@ -166,10 +166,10 @@ _LONGEST_NAME: Final = 80
 
 
 def plan_in(project: Project, file: Path) -> CompletionPlan:
-    """Return the plan of a file.
+    """Read a plan from a file.
 
     Raises:
-        UsageError: The file can't be read or is no plan; the message names the table and the field.
+        UsageError: The file can't be read or is not a plan; the message names the table and the field.
     """
     table = _table(file)
     _require_known(f"{file}", table, _FIELDS)
@@ -191,13 +191,13 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
 
 
 def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], samples: int) -> CompletionPlan:
-    """Return a plan without a file: models by name, all with the same options.
+    """Make a plan without a file: models by name, all with the same options.
 
     Args:
-        names: Tables ``[models.NAME]`` of ``workbench.toml``, or what the server calls them.
+        names: Tables ``[models.NAME]`` of ``workbench.toml``, or the server's names of models.
 
     Raises:
-        UsageError: There is no name, or an option is unknown, missing or wrong.
+        UsageError: There is no name, or an option is unknown, missing or invalid.
     """
     if not names:
         raise UsageError("No model is named.", f"Give a plan, or say which: {opt.model:NAME} {opt.option:base_url=URL}")
@@ -221,7 +221,7 @@ def only(plan: CompletionPlan, names: Sequence[str]) -> CompletionPlan:
     """Limit the plan to some of its models; all if none is named.
 
     Raises:
-        UsageError: It has no model of such a name.
+        UsageError: The plan has no model of this name.
     """
     known = {one.name: one for one in plan.models}
     for name in names:

@@ -25,11 +25,11 @@ from workbench.core.verdict import GoldChoice
 Connection = sqlite3.Connection
 _PIECE = 50_000
 _TYPED = f"coalesce({SUBTYPE}, q.type)"
-"""An item's subtype in force, or its type where it has none."""
+"""An item's subtype in force, else its type."""
 
 
 class Key(NamedTuple):
-    """An item by the names it has in every database."""
+    """Names of an item that are the same in every database."""
 
     item: int
     dataset: str
@@ -38,11 +38,11 @@ class Key(NamedTuple):
 
 
 class TouchedItem(NamedTuple):
-    """The state of an item that people have worked on.
+    """The state of an item that annotators have worked on.
 
     Attributes:
         reason: Why it is excluded.
-        gold_from: How people settled its gold, if they have.
+        gold_from: How annotators resolved its gold, if they have.
     """
 
     state: State
@@ -51,7 +51,7 @@ class TouchedItem(NamedTuple):
 
 
 def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
-    """Yield items' names, in order; only a part of them is in memory."""
+    """Yield the names of items in order, with only a part in memory."""
     left = iter(items)
     while some := list(islice(left, _PIECE)):
         yield from map(
@@ -124,7 +124,7 @@ def states(connection: Connection, number: int) -> dict[State, int]:
 
 
 class SetChanges(NamedTuple):
-    """The number of a benchmark's items whose gold, and whose answer type, has changed since freezing."""
+    """Number of a benchmark's items whose gold has changed since freezing, and whose answer type has."""
 
     gold: int
     subtype: int
@@ -180,7 +180,7 @@ def run_since(connection: Connection, run: int) -> int | None:
     return row[0]
 
 
-# -- What publishing a frozen set asks of the database besides its members.
+# -- Queries for publishing a frozen benchmark, besides its members.
 
 
 class Source(NamedTuple):
@@ -257,7 +257,7 @@ def _set(connection: Connection, row: tuple[str, int] | None) -> StoredSet | Non
 
 
 def questions_by_source(connection: Connection, number: int | None) -> dict[str, int]:
-    """Count the questions of a benchmark of questions by source; all questions for None."""
+    """Count the questions of a benchmark of questions by source; None for all questions."""
     rows = connection.execute(
         "SELECT coalesce(s.name, ''), count(*) FROM questions AS q LEFT JOIN sources AS s ON s.id = q.source_id "
         f"WHERE {VISIBLE_QUESTION} AND (?1 IS NULL OR q.id IN "

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Outcomes(NamedTuple):
-    """Labels held against something, lists of one length: whose it was, of which question, whether it was the same."""
+    """Labels compared with a reference, as lists of equal length: annotator, question, whether they are equal."""
 
     person: list[int]
     question: list[int]
@@ -42,19 +42,19 @@ class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """First-pass labels: blind, in force, of one round; no adjudications, repeats or checks.
 
     Attributes:
-        ratings: The labels; an item is a place in ``known``, a person in ``people``, a category in ``categories``.
-        known: What is known of each item, completions (correctness) or questions (type) in the order of import.
-        people: The names of all who have said anything, unblinded or not, in the order they came.
-        categories: What has been said, in alphabetical order.
-        unblinded: Each person's labels that are left out.
+        ratings: The labels; items, annotators and categories are positions in ``known``, ``people`` and ``categories``.
+        known: Details of each item: completions (correctness) or questions (type), in the order of import.
+        people: The names of everyone with a label, blind or unblinded, in the order in which they were added.
+        categories: The distinct labels, in alphabetical order.
+        unblinded: Number of each person's unblinded labels, which are left out.
         surplus: Labels beyond the overlap of their item.
-        reopened: Items in a later round than their first one.
-        focused_ms: How long each label took, -1 where it is not known.
-        completed: When each item got its last label.
-        upheld: Labels of items a third person settled, against the decision.
-        imported: Labels of items that came with gold (or a type), against it.
-        checks: Verdicts on items with a known answer, against it.
-        repeats: Second labels of own items, against the first.
+        reopened: Items in a later round than their first.
+        focused_ms: Focused time of each label in milliseconds, -1 if unknown.
+        completed: Time of each item's last label.
+        upheld: Labels of adjudicated items, compared with the decision.
+        imported: Labels of items with imported gold (or a type), compared with it.
+        checks: Verdicts on items with a known answer, compared with it.
+        repeats: Repeated labels, compared with the first ones.
     """
 
     ratings: Ratings
@@ -84,10 +84,10 @@ def counted(
     """Read the labels that count: those of the first round, which no reopening changes.
 
     Args:
-        by: What ``known`` groups subjects by: one of ``store.GROUPS``.
-        coarse: Take answer types by their letter.
+        by: The grouping of subjects in ``known``: one of ``store.GROUPS``.
+        coarse: Reduce answer types to their letter.
         selection: Only labels of these items, or of their questions.
-        latest: Labels of the round under way instead.
+        latest: Read labels of the current round instead.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -163,15 +163,15 @@ def _expecting(label: store.Label, about: AgreementSubject, expected: str | None
 
 
 _Expected = tuple[int, str, str | None, int]
-"""Whose label it is, what it says, what is expected, and of which question."""
+"""Annotator, label, expected label, and question."""
 
 
 class _LabelComparison(NamedTuple):
     """A comparison of labels with other labels or answers.
 
     Attributes:
-        place: Row id of a person -> their place.
-        coarse: By the letter of a type.
+        place: Row id of a person -> their position.
+        coarse: Compare types by their letter.
     """
 
     place: dict[int, int]
@@ -203,17 +203,17 @@ def _completed(item: Sequence[int], created_at: Sequence[str]) -> list[str]:
 
 
 FEW = 5
-"""Pairs with fewer common items are not called confounded: so few may well be of one domain by chance."""
+"""Fewest common items of a pair that may be reported as confounded: fewer may share a domain by chance."""
 Groups = dict[tuple[int, int], dict[str, int]]
-"""Two people -> their common items by group."""
+"""Two people -> their common items, by group."""
 
 
 def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared: Groups) -> list[PairAgreement]:
-    """Return every two annotators with an item in common, in their order.
+    """Return a row for each two annotators with common items, in order of the annotators.
 
     Args:
-        cluster: Each item's question, or the item itself.
-        shared: Two people's places in ``people`` -> their common items by group.
+        cluster: The cluster of each item: its question, or the item itself.
+        shared: Two positions in ``people`` -> the common items, by group.
     """
     from workbench.statistics.agreement.cohen import pairs
     from workbench.statistics.confusion import defined
@@ -273,11 +273,11 @@ def confounded(pairs: Sequence[PairAgreement]) -> list[Confounded]:
 def annotator_rows(
     rated: Rated, people: Sequence[str], categories: Sequence[str], beside: FirstPassLabels | None
 ) -> list[AnnotatorQuality]:
-    """Return each annotator's row.
+    """Return one row for each annotator.
 
     Args:
         rated: The ratings, with each item's question, or the item itself.
-        beside: What a project knows beyond the ratings; None for ratings from a file.
+        beside: The project's further data on the labels; None for ratings from a file.
     """
     import numpy as np
 

@@ -40,26 +40,26 @@ if TYPE_CHECKING:
 __all__ = ["GROUPS", "agreement", "agreement_of_file", "ceilings"]
 
 
-# -- Ratings of anything by anyone: JSON Lines with ``item``, ``annotator`` and ``value``, beside whatever else.
+# -- Ratings of anything by anyone: JSON Lines with ``item``, ``annotator`` and ``value``; other keys are ignored.
 
 
 FORM = 'A line is {"item": …, "annotator": …, "value": …}.'
 Given = str | int | float | bool
-"""A value as a line gives it."""
+"""A value as in the file."""
 
 
 class RatingColumns(Struct, frozen=True, kw_only=True):
-    """The ratings of a file, in its order; nobody rates an item twice.
+    """The ratings of a file, in its order; each annotator rates an item at most once.
 
     Attributes:
-        item: Each rating's item, as a number from 0 in the order they came.
-        annotator: Each rating's place in ``annotators``.
-        value: Each rating's place in ``values``.
-        values: The categories in their order: as named by ``order``, else by number or by name.
-        numbers: What they are worth: themselves where they are numbers, else their ranks.
+        item: The item of each rating, numbered from 0 in order of appearance.
+        annotator: The annotator of each rating, as a position in ``annotators``.
+        value: The value of each rating, as a position in ``values``.
+        values: The categories, ordered by ``order``, else by number or name.
+        numbers: Numeric values of the categories: the numbers themselves, else ranks.
         annotators: The annotators' names in alphabetical order.
-        items: How many items there are.
-        refused: Lines that were not taken.
+        items: Number of items.
+        refused: Rejected lines.
     """
 
     item: array[int]
@@ -85,17 +85,17 @@ _TYPES = {"item": str | int, "annotator": str | int, "value": Given}
 def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = ()) -> RatingColumns:
     """Read a file, gzipped or not, or for None standard input.
 
-    Names and whole numbers that are spelled alike are one item or annotator, and one category. A second rating of an
-    item by one annotator is refused, and the first one stays.
+    A number and a string with the same text name the same item, annotator or category. An annotator's second rating of
+    an item is rejected; the first one counts.
 
     Args:
-        level: ``nominal`` takes any values; ``interval`` and ``ratio`` numbers; ``ordinal`` numbers or what ``order``
-            names.
+        level: ``nominal`` accepts any values; ``interval`` and ``ratio`` accept numbers; ``ordinal`` accepts numbers or
+            the names in ``order``.
         order: The categories of the ordinal level, lowest first.
 
     Raises:
         FormatError: The file can't be opened.
-        UsageError: An order at another level, or one that names a category twice.
+        UsageError: ``order`` is given at another level, or names a category twice.
     """
     if order and level != "ordinal":
         raise UsageError(f"{opt.order} is for {opt.level:ordinal}, not {level}.")
@@ -228,14 +228,14 @@ def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
 
 
 _BLOCK, _BLOCKS = 25, 8
-"""Items a block of time has at least, and how many blocks there are at most."""
+"""Fewest items of a block of time, and most blocks."""
 
 
 def ceilings(project: Project, selection: Selection | None = None) -> list[Ceiling]:
-    """Return the ceiling that the noise of correctness labels puts on measured accuracy; nothing without labels.
+    """Return the ceilings on measured accuracy caused by noise in correctness labels; empty without labels.
 
     Args:
-        selection: Of the labels and gold of these items.
+        selection: Use only the labels and gold of these items.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -255,16 +255,16 @@ def agreement(
     selection: Selection | None = None,
     latest: bool = False,
 ) -> AgreementReport:
-    """Measure agreement on the labels of a project: first-pass, blind, in force, of each item's first round.
+    """Measure agreement on a project's labels: first-pass, blind, in force, of each item's first round.
 
-    ``unsuitable`` is a category like the verdicts. Intervals are by question on the correctness task, so that
-    completions of one question count as what they are: alike.
+    ``unsuitable`` is a category like the verdicts. Intervals on the correctness task are clustered by question, since
+    completions of one question are similar.
 
     Args:
         by: One of `GROUPS`.
         coarse: Compare answer types by their letter; the type task only.
-        selection: Only labels of these items, or of their questions; answers to checks and repeats count all the same.
-        latest: Count each item's round under way instead, as reopenings began it.
+        selection: Only labels of these items, or of their questions; answers to checks and repeats count regardless.
+        latest: Count each item's current round instead, which a reopening began.
 
     Raises:
         UsageError: The selection names something unknown; an unknown group, or ``coarse`` on the correctness task.
@@ -338,7 +338,7 @@ def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
 
 
 def _stretch(first: str, last: str) -> str:
-    """Return two days as one name: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
+    """Return the name of a range of days: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
     if first == last:
         return first
     return f"{first}…{last[5:] if first[:4] == last[:4] else last}"
@@ -357,14 +357,14 @@ def agreement_of_file(
 
     Args:
         path: The file, gzip or not; None for standard input.
-        order: The categories of the ordinal level, lowest first, where they are no numbers.
+        order: The categories of the ordinal level, lowest first, if they are not numbers.
 
     Returns:
-        The agreement, and the lines that were refused.
+        The agreement, and the rejected lines.
 
     Raises:
-        FormatError: It can't be read, or there is no rating in it.
-        UsageError: See `read`; or too many distinct values for the ratio level.
+        FormatError: The file can't be read, or holds no rating.
+        UsageError: See `read`; or there are too many distinct values for the ratio level.
     """
     from workbench.statistics.agreement.ceiling import ceilings
     from workbench.statistics.agreement.coefficients import MOST_RATIOS

@@ -1,4 +1,4 @@
-"""Renders an agreement report as text: metrics with their n and interval, and never an adjective."""
+"""Renders an agreement report as text: metrics with n and interval, without adjectives."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from workbench.tables.table import Column, Columns, cells, column, count, figure
 _WIDTH = 79
 
 TOO_FEW = "too few"
-"""Stands for an interval of what too few questions can't say."""
+"""Shown instead of an interval if there are too few questions."""
 SHOWN = 30
-"""Pairs, people and groups that are spelled out."""
+"""Most pairs, people and groups that are listed."""
 
 
 AC1_BY_GROUP: Final = "AC1 takes chance from all labels of a group, single ones too"
-"""Why a group's coefficient can differ from that of all though they rest on the same paired items."""
+"""Why a group's coefficient can differ from that of all items, even on the same paired items."""
 
 
 def counts_single(report: AgreementReport) -> bool:
@@ -78,9 +78,9 @@ def why_nothing(report: AgreementReport) -> str:
 
 
 _SKEWED = 0.75
-"""The share of one value from which agreement by chance alone is high."""
+"""Share of one value above which chance agreement is high."""
 _LOW = 0.667
-"""Below it alpha carries no conclusion (Krippendorff)."""
+"""Alpha below which no conclusion can be drawn (Krippendorff)."""
 
 
 def why_low(report: AgreementReport) -> str:
@@ -248,7 +248,7 @@ def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
     """Describe a pair's common items by group, the largest first.
 
     Args:
-        by: What the groups are of: types stand with their names.
+        by: The kind of groups; types are shown with their names.
     """
     groups = sorted(pair.shared.items(), key=lambda group: -group[1])
     words = [f"{inert(group_name(name, by))} {n:,}" for name, n in groups[:most]]

@@ -1,4 +1,4 @@
-"""Stores who may log in from a browser: hashes of links and of logins, never the secrets themselves."""
+"""Stores hashes of the links and logins of browsers, never the secrets themselves."""
 
 from __future__ import annotations
 

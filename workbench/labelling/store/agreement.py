@@ -10,7 +10,7 @@ from workbench.core.database.selection import COLUMNS, items_for
 from workbench.core.label import Task
 
 GROUPS = ("type", "subtype", "domain", "source", "dataset")
-"""What agreement can be broken down by."""
+"""Groupings of agreement."""
 
 _VALUE: dict[Task, str] = {"correctness": "verdict", "type": "subtype"}
 _QUESTION: dict[Task, str] = {
@@ -23,7 +23,7 @@ _NO_CHECK: dict[Task, str] = {
     "type": "EXISTS (SELECT 1 FROM completions AS c WHERE c.question_id = e.subject "
     "AND c.id NOT IN (SELECT completion_id FROM check_items))",
 }
-"""Items whose answer is known are no part of agreement, nor is a question that has no others."""
+"""Condition that leaves checks out of agreement, and questions whose items are all checks."""
 
 _LOOKED = LONGEST_LOOK.format("look.focused_ms")
 
@@ -35,9 +35,9 @@ class Label(NamedTuple):
         subject: Row id of the completion (correctness) or the question (type).
         annotator: Row id of the person.
         value: The verdict, or the subtype code.
-        unblinded: The person had seen gold, verdicts or others' labels before.
-        focused_ms: How long they looked, at their longest look; -1 where it is not known.
-        created_at: When.
+        unblinded: Whether the person had seen gold, verdicts or others' labels before.
+        focused_ms: Milliseconds of their longest view; -1 if unknown.
+        created_at: Time of the label.
     """
 
     subject: int
@@ -51,10 +51,10 @@ class Label(NamedTuple):
 def labels(connection: sqlite3.Connection, task: Task, *, latest: bool = False) -> list[Label]:
     """Return everyone's labels in force of one round, by subject and person; no adjudications, repeats or checks.
 
-    Of two heads of one person (after a merge) the greater (created_at, uuid) counts.
+    If one person has two labels in force after a merge, the greater (created_at, uuid) counts.
 
     Args:
-        latest: Those of each subject's round under way in place of its first one.
+        latest: Labels of each subject's current round instead of its first one.
     """
     value = _VALUE[task]
     rows = connection.execute(
@@ -82,13 +82,13 @@ class AgreementSubject(NamedTuple):
     """A labelled subject.
 
     Attributes:
-        completion: Row id of a completion that shows it.
+        completion: Row id of a completion for display.
         question: Row id of its question.
-        domain: Of its source; "" without one.
+        domain: Domain of its source; "" without one.
         type: Its answer type in force.
-        group: What it was asked to be grouped by; "" without a grouping.
-        ruling: What the third person decided; None where nobody had to.
-        imported: The gold label or the subtype it was imported with.
+        group: Its group in the requested grouping; "" without a grouping.
+        ruling: The third person's decision; None without one.
+        imported: The imported gold label or subtype.
     """
 
     completion: int
@@ -123,8 +123,9 @@ def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict
 
 
 def gold_origins(connection: sqlite3.Connection) -> dict[int, str]:
-    """Row id of a completion -> ``agreed`` or ``adjudicated`` where people have given gold, ``conflict`` where they
-    differ."""
+    """Map row ids of completions to ``agreed`` or ``adjudicated`` if annotators gave the gold, ``conflict`` if they
+    disagree.
+    """
     rows = connection.execute(
         "SELECT completion_id, CASE state WHEN 'conflict' THEN state ELSE gold_from END FROM item_states "
         "WHERE (gold IS NOT NULL AND state <> 'excluded') OR state = 'conflict'"

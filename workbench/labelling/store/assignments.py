@@ -1,6 +1,6 @@
 """The life of a label slot: opened for an item, leased at a claim, done with the label, past after a reopening.
 
-A ``quota`` slot has no person until someone claims it; ``check`` and ``repeat`` slots are one person's from the
+A ``quota`` slot has no person until someone claims it; ``check`` and ``repeat`` slots belong to one person from the
 start, and their number is the person's row id. Every change runs in the caller's BEGIN IMMEDIATE transaction, and the
 unique keys (task, subject, purpose, round, slot) and (annotator, task, subject, purpose) keep the overlap exact.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 Purpose = Literal["quota", "check", "repeat"]
-"""What a slot is for: an item's overlap, an item whose answer is known, or an own item once more."""
+"""The purpose of a slot: an item's overlap, a check, or a repeat of the person's own item."""
 LEASE_SECONDS = 600.0
 
 
@@ -57,10 +57,10 @@ def renew(connection: sqlite3.Connection, annotator: int, at: float) -> None:
 def open_own(
     connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int, opened_at: str
 ) -> int | None:
-    """Open a check or a repeat for one person, or find the one they returned; None if it is leased or done.
+    """Open a check or a repeat for one person, or find a returned one; None if it is leased or done.
 
     Args:
-        opened_at: Own labels given before it are out of the person's sight while the slot is leased.
+        opened_at: The person's labels before this time are hidden from them while the slot is leased.
     """
     connection.execute(
         "INSERT OR IGNORE INTO assignments (task, subject, purpose, round, slot, position) VALUES (?1, ?2, ?3, "
@@ -89,10 +89,9 @@ def hide_earlier(connection: sqlite3.Connection, slot: int, at: str) -> None:
 
 
 def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose = "quota") -> bool:
-    """Turn the person's lease into a done slot, or take an open slot; return False if there is none.
+    """Turn the person's lease into a done slot, or take an open slot; return False without either.
 
-    Leases that have run out are not free until ``free_expired`` was called. Of open slots, one that was meant for the
-    person comes first.
+    Expired leases are not free until ``free_expired`` is called. Open slots intended for the person come first.
     """
     return take_own(connection, task, subject, annotator, purpose) or _take_open(
         connection, task, subject, annotator, purpose
@@ -122,7 +121,8 @@ def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotat
     """Return the purpose of a person's answer, from their slot on the subject.
 
     Args:
-        answered: The person was shown an own answer. Without one, a repeat whose lease has run out is still meant.
+        answered: Whether the person was shown their own answer; if not, the answer may belong to a repeat with an
+            expired lease.
     """
     row = connection.execute(
         "SELECT purpose FROM assignments WHERE task = ?1 AND subject = ?2 AND state <> 'past' "
@@ -199,14 +199,14 @@ def unskip(connection: sqlite3.Connection, completion: int, annotator: int) -> N
 def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
     """After a reopening, close the slots of earlier rounds, and open as many for the new one.
 
-    They are meant for people of the batch who have said nothing of the subject yet, as far as there are any.
+    They are intended for people of the batch without a label on the subject, as far as there are any.
     """
     if connection.execute(
         "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND round >= ?",
         (task, subject, number),
     ).fetchone():
         return
-    # A check belongs to no round; a repeat is of the round that has ended.
+    # A check belongs to no round; a repeat belongs to the round that has ended.
     of_round = "task = ?1 AND subject = ?2 AND purpose <> 'check' AND state <> 'past'"
     slots = connection.execute(
         f"SELECT batch_id, slot, position FROM assignments WHERE {of_round} AND purpose = 'quota' ORDER BY slot",
@@ -231,12 +231,12 @@ def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, b
         "AND a.state = 'open' AND a.meant_for = b.annotator_id)",
         (batch, task, subject),
     ).fetchall()
-    # Not always the same people for every item that is reopened.
+    # Vary the people between reopened items.
     people = sorted(person for (person,) in rows)
     return people[subject % len(people)] if people else None
 
 
-# -- Batches: which items were given to which people at once, and the slots that were opened for it.
+# -- Batches: items given to people at once, and the slots opened for them.
 
 
 class BatchItem(NamedTuple):
@@ -257,9 +257,9 @@ class SubjectSlots(NamedTuple):
     """A subject's slots in the current round.
 
     Attributes:
-        round: That round.
-        slots: Their numbers.
-        people: Who holds them, or is meant to.
+        round: The current round.
+        slots: Numbers of the slots.
+        people: People who hold the slots, or for whom they are intended.
     """
 
     round: int
@@ -350,7 +350,7 @@ def create(
     """Add a batch with its people; return its row id.
 
     Args:
-        seed: Of what chance chose; None where it chose nothing.
+        seed: Seed of the random choice; None without one.
     """
     cursor = connection.execute(
         "INSERT INTO batches (per_item, adjudicator_id, selection, ordering, sample, seed, created_at) "

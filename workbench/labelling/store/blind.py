@@ -1,9 +1,9 @@
-"""Limits what an annotator's session may read: enforced by SQLite itself, not by the screen.
+"""Restricts what an annotator's session may read, enforced by SQLite itself, not by the screen.
 
-The connection carries an authorizer that denies every table and column but those listed here; a person's own
-events and slots are reached through temporary views. No query on it can return another person's label, a
-verdict, the model's name, the imported gold or the imported answer type. (Who can read the file can read all
-of it with another program: blinding holds inside the app.)
+The connection carries an authorizer that denies every table and column but those listed here; a person's own events and
+slots are available through temporary views. No query on it can return another person's label, a verdict, the model's
+name, the imported gold or the imported answer type. (Anyone who can read the file can read all of it with another
+program: blinding holds only inside the app.)
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _IN_SIGHT = (
 )
 
 _OWN: dict[str, tuple[frozenset[str], str]] = {
-    # Checks and repeats look like any label; what was said before an item came anew (a repeat, a new round) is
-    # out of sight as long as it is open.
+    # Checks and repeats look like any label; earlier answers to an item that is served again (a repeat, a
+    # new round) are hidden as long as it is open.
     "own_events": (
         frozenset({"label_events", "assignments"}),
         "SELECT e.id, e.uuid, CASE WHEN e.kind IN ('repeat', 'check') THEN 'label' ELSE e.kind END AS kind, e.task, "
@@ -38,7 +38,7 @@ _OWN: dict[str, tuple[frozenset[str], str]] = {
         "e.supersedes, e.guideline, e.created_at FROM main.label_events AS e WHERE e.annotator_id = {person} "
         f"AND {_IN_SIGHT.format('e')}",
     ),
-    # What the coordinator has answered to the person's own flags, and nobody else's.
+    # The coordinator's answers to the person's own flags, and to no one else's.
     "own_answers": (
         frozenset({"label_events", "assignments", "json_each"}),
         "SELECT r.uuid, r.subject, coalesce(f.note, '') AS asked, r.note, r.created_at, EXISTS (SELECT 1 "
@@ -59,7 +59,7 @@ _OWN: dict[str, tuple[frozenset[str], str]] = {
         "SELECT completion_id, note FROM main.drafts WHERE annotator_id = {person}",
     ),
 }
-"""View of a person's own rows -> the tables it reads, and how."""
+"""View of a person's own rows -> the tables it reads, and its query."""
 
 _ALLOWED_ACTIONS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 
@@ -68,7 +68,7 @@ def open_blind(database: Database, annotator: int) -> sqlite3.Connection:
     connection = database.open()
     guards = {}
     for view, (tables, query) in _OWN.items():
-        # The authorizer is told only the name of the view or WITH table it is in: a secret name can't be borrowed.
+        # The authorizer gets only the name of the view or WITH table: a secret name can't be guessed.
         guard = f"guard_{secrets.token_hex(16)}"
         guards[guard] = tables
         connection.execute(f"CREATE TEMP VIEW {guard} AS {query.format(person=int(annotator))}")

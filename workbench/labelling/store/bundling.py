@@ -1,6 +1,6 @@
-"""Bundles: which slots go along, what is written of their items, and how the items are recognised again.
+"""Bundles: the slots in them, the contents of their items, and how items are recognised again.
 
-What a bundle calls an item follows from this database's secret: the source's own ids may name models.
+Names of items in a bundle derive from this database's secret: original ids may reveal models.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from workbench.data.store.reading import ItemText
 from workbench.labelling.store import assignments
 from workbench.labelling.store.foreign import ForeignSubject
 
-# -- What a bundle says of itself; only its id counts at home.
+# -- A bundle's description of itself; the home database trusts only its id.
 
 
 Name = tuple[Task, str]
-"""A completion (correctness) or question (type) as a bundle calls it."""
+"""The name of a completion (correctness) or question (type) in a bundle."""
 
 
 def opaque(key: bytes, task: Task, row: int) -> str:
-    """What a bundle calls a completion or question: only the database that drew ``key`` can tell which it is."""
+    """Return the name of a completion or question in a bundle; only the database that drew ``key`` can resolve it."""
     return blake2b(f"bundle {task} {row}".encode(), key=key, digest_size=16).hexdigest()
 
 
 def carry(connection: sqlite3.Connection, bundle: str, annotator: str, made_at: str) -> None:
-    """Make a database the bundle of this id."""
+    """Mark a database as the bundle with this id."""
     # The last three columns are those of seals, which bundles of earlier versions have.
     connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?, '[]', x'', x'')", (bundle, annotator, made_at))
 
 
 class Recorded(NamedTuple):
-    """A bundle as the database that made it remembers it."""
+    """A bundle as recorded in the database that made it."""
 
     bundle: str
     annotator: str
@@ -68,7 +68,7 @@ def recorded(home: sqlite3.Connection, bundle: str) -> Recorded | None:
 
 
 def subjects(home: sqlite3.Connection, bundle: str) -> dict[Name, int]:
-    """What a recorded bundle calls its items, and their questions -> their row ids here."""
+    """Map the names of a recorded bundle's items and questions to their row ids here."""
     key = secret(home)
     rows = home.execute(
         "SELECT task, subject FROM bundle_items WHERE bundle_id = ?1 UNION SELECT 'type', c.question_id "
@@ -83,9 +83,9 @@ Key = TypeVar("Key", bound=tuple[Task, int])
 
 
 def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject]) -> dict[Key, int | None]:
-    """Row ids of the items that a bundle of this database means; None for the rest.
+    """Map the items of a bundle of this database to row ids; None for unknown items.
 
-    What goes into a bundle has been assigned here, so only that is looked through.
+    Items in a bundle have been assigned here, so only assigned items are searched.
     """
     if not items:
         return {}
@@ -95,7 +95,7 @@ def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject
 
 
 def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, int]:
-    """What a bundle of this database calls its items -> their row ids here."""
+    """Map names of items in a bundle of this database to their row ids here."""
     key, wanted = secret(connection), set(names)
     return {name: row for task, row in _bundled(connection) if (name := (task, opaque(key, task, row))) in wanted}
 
@@ -113,7 +113,8 @@ def _bundled(connection: sqlite3.Connection) -> Iterable[tuple[Task, int]]:
 
 
 def open_items(connection: sqlite3.Connection, person: int, selection: Selection) -> list[int]:
-    """Completions with an open slot in one of the person's batches: first those meant for them, in the batch's order.
+    """Return completions with an open slot in one of the person's batches: first those intended for them, in the
+    batch's order.
 
     Raises:
         UsageError: See `compile_selection` and `check_names`.
@@ -131,7 +132,7 @@ def open_items(connection: sqlite3.Connection, person: int, selection: Selection
 
 
 class BundledSlot(NamedTuple):
-    """A slot that goes along; see the table ``assignments``."""
+    """A slot in a bundle; see the table ``assignments``."""
 
     round: int
     opened_at: str | None
@@ -140,7 +141,7 @@ class BundledSlot(NamedTuple):
 def send_away(
     connection: sqlite3.Connection, person: int, at: float, until: float
 ) -> dict[tuple[Task, int], BundledSlot]:
-    """The slots that the person leased at that moment are theirs until then, and nobody is served them here.
+    """Reserve the slots leased by the person at time ``at`` until ``until``; they are not served here.
 
     Returns:
         (task, subject) -> slot.
@@ -154,12 +155,12 @@ def send_away(
 
 
 class BundleRows:
-    """Puts items into a new database as a person may see them: texts under opaque names, and slots.
+    """Writes items into a new database as the person may see them: texts under opaque names, and slots.
 
     Args:
         connection: The new database, in a transaction.
         key: The secret of the database at home.
-        name: Whose bundle it is.
+        name: The person's name.
 
     Attributes:
         person: Their row id in the bundle.
@@ -190,7 +191,7 @@ class BundleRows:
         )
 
     def add_question(self, text: ItemText) -> int | None:
-        """Insert an item's question; returns its row id in the bundle, or None where it is there already."""
+        """Insert an item's question; return its row id in the bundle, or None if it is already there."""
         if text.question in self._questions:
             return None
         name = opaque(self._key, "type", text.question)
@@ -203,7 +204,7 @@ class BundleRows:
         return row
 
     def add_slot(self, task: Task, subject: int, place: int, slot: BundledSlot) -> None:
-        """Open a slot of the person; all look the same, whatever they are for."""
+        """Open a slot of the person; all slots look the same, regardless of purpose."""
         self._connection.execute(
             "INSERT INTO assignments (batch_id, task, subject, round, slot, position, opened_at) "
             "VALUES (?, ?, ?, ?, 1, ?, ?)",
@@ -226,7 +227,7 @@ class BundleRows:
 
 
 def compact(path: Path) -> None:
-    """Write a database anew, so that it is one file that holds its rows and nothing else."""
+    """Rewrite a database as a single file without remains of deleted rows."""
     connection = open_connection(path)
     try:
         connection.execute("VACUUM")

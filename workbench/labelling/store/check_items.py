@@ -12,17 +12,17 @@ from workbench.core.database.people import now
 from workbench.core.label import LabelVerdict
 
 Source = Literal["imported", "people", "file"]
-"""Where a check's answer comes from: the imported gold, what people settled, or a file."""
+"""Origin of a check's answer: the imported gold, the annotators' gold, or a file."""
 
 
 class CheckCandidate(NamedTuple):
     """An item that may become a check.
 
     Attributes:
-        verdict: Its answer by the source; None where it has none.
-        settled: People have settled it, and nobody is at work on it.
-        touched: People have labels or slots on it, or a coordinator has decided on it.
-        is_check: It is a check already.
+        verdict: Its answer from the source; None without one.
+        settled: Whether annotators have resolved it, and it has no open work.
+        touched: Whether it has labels, slots, or a coordinator's decision.
+        is_check: Whether it already is a check.
     """
 
     completion: int
@@ -33,7 +33,7 @@ class CheckCandidate(NamedTuple):
 
 
 class Check(NamedTuple):
-    """An item whose answer is known, by its names, with how often it was answered."""
+    """An item with a known answer, with its names and the number of answers."""
 
     dataset: str
     question_id: str
@@ -44,7 +44,7 @@ class Check(NamedTuple):
 
 
 class CheckTally(NamedTuple):
-    """A person's results on checks: all of them, and those since they were last resumed."""
+    """A person's results on checks: in total, and since they were last resumed."""
 
     answered: int
     right: int

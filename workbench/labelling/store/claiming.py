@@ -1,6 +1,6 @@
 """Finds the items a person may be served next, their order, and how many are left.
 
-Every question is answered from an index, in the claimer's own transaction.
+Every query uses an index, and runs in the claimer's own transaction.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class SlotCounts(NamedTuple):
     """A person's correctness slots.
 
     Attributes:
-        done: Answered, whatever for.
-        leased: Under lease, whatever for.
-        fresh: Items that could still be theirs and that they have not skipped.
-        skipped: Those they have skipped.
-        away: Taken along in a bundle, whatever for.
+        done: Answered slots of any purpose.
+        leased: Leased slots of any purpose.
+        fresh: Items that they could still get and have not skipped.
+        skipped: Items that they have skipped.
+        away: Slots in a bundle, of any purpose.
     """
 
     done: int
@@ -38,7 +38,7 @@ class SlotCounts(NamedTuple):
     away: int
 
 
-# What keeps a person from an item: a slot or a label in its round, a look at what others said of it, or that its
+# What excludes a person from an item: a slot or a label in its round, a view of others' labels on it, or that its
 # answer no longer matters.
 _FREE = (
     "NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = :person AND mine.task = 'correctness' "
@@ -85,9 +85,9 @@ def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
 
 
 def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
-    """Return the next item the person has not skipped: of those meant for them, else for nobody, else for others.
+    """Return the next item the person has not skipped: first those intended for them, then for no one, then for others.
 
-    Somebody who never comes back holds nothing up: what was meant for them is left to others in the end.
+    A person who never returns blocks nothing: items intended for them finally go to others.
     """
     batches = batches_open_to(connection, annotator)
     return (
@@ -153,20 +153,22 @@ _ASKED = (
     "AND e.annotator_id = ?1 AND e.kind IN ('label', 'check', 'repeat') AND e.verdict = 'unsuitable' "
     f"AND {IN_FORCE})"
 )
-"""Nobody is asked for the type of what they called unsuitable, also where that is overruled: it would show."""
+"""A person is never asked for the type of an item that they called unsuitable, even if that was overruled: it would
+reveal the ruling.
+"""
 
 
 _UNSETTLED = (
     "NOT EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'type' AND t.subject = a.subject "
     "AND t.decided_by = 'adjudicated')"
 )
-"""Nobody is asked for a type that was settled, such as by accepting what was proposed for it."""
+"""No one is asked for a resolved type, such as an accepted proposal."""
 
 
 def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[int]:
-    """Return completions a person is at work on, oldest claim first.
+    """Return the completions that a person is working on, oldest claim first.
 
-    Those under lease, and those that are labelled while the question's type, which people must settle, is not.
+    These are leased completions, and labelled ones whose question still lacks the type that annotators must resolve.
     """
     rows = connection.execute(
         "SELECT subject, claimed_at, position FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
@@ -226,7 +228,8 @@ def unanswered_checks(connection: sqlite3.Connection, annotator: int) -> list[in
 def repeatable(connection: sqlite3.Connection, annotator: int, before: str) -> list[int]:
     """Return completions that the person labelled in the current round before a time and has not labelled again.
 
-    Checks they answered are among them: else whatever comes twice would be none, and what is left would tell one.
+    Answered checks are included; otherwise a repeated item could not be a check, and the number of items left would
+    reveal checks.
     """
     rows = connection.execute(
         "SELECT e.subject FROM label_events AS e WHERE e.annotator_id = ?1 AND e.kind IN ('label', 'check') "
@@ -255,7 +258,7 @@ def served(connection: sqlite3.Connection, annotator: int) -> int:
 def may_have(connection: sqlite3.Connection, annotator: int, completion: int) -> bool:
     """Return whether a cap leaves the person room for one of the completion's open slots.
 
-    Slots of a batch they are not in are open to them too: labels from a file may stand there.
+    This includes slots of a batch that they are not in, which labels from a file may fill.
     """
     full = {batch for batch, room in _rooms(connection, annotator) if room == 0}
     rows = connection.execute(
@@ -279,7 +282,7 @@ def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
     return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
 
 
-# What the coordinator has excluded is taken off again: there is little of it, and to ask of each slot takes longer.
+# Subtract the items excluded by the coordinator: they are few, and a check for each slot is slower.
 MEANT = (
     "SELECT meant_for, sum(slots) FROM (SELECT meant_for, count(*) AS slots FROM assignments WHERE state = 'open' "
     "AND task = 'correctness' AND batch_id IS NOT NULL GROUP BY meant_for UNION ALL SELECT a.meant_for, -1 "
@@ -294,7 +297,7 @@ _WANTED_TYPES = (
     f"AND {_UNSETTLED} AND EXISTS (SELECT 1 FROM completions AS c LEFT JOIN item_states AS i "
     "ON i.completion_id = c.id WHERE c.question_id = a.subject AND i.state IS NOT 'excluded')"
 )
-"""Slots that are not filled for types that people must give, of questions with an item that is not excluded."""
+"""Unfilled slots for types that annotators must give, of questions with at least one item that is not excluded."""
 OPEN_TYPES = f"SELECT count(*), count(DISTINCT a.subject) {_WANTED_TYPES}"
 OWN_TYPES = (
     "SELECT count(DISTINCT m.subject) FROM assignments AS m INDEXED BY assignments_person "
@@ -318,12 +321,12 @@ def own_types(connection: sqlite3.Connection, annotator: int) -> int:
 
 
 def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
-    """Return how many open slots each person will fill, if everybody fills what is meant for them, and an equal share
-    of the rest.
+    """Return how many open slots each person will fill if all fill the slots intended for them and an equal share of
+    the rest.
 
     Args:
-        slots: Open slots by the person they are meant for.
-        offered: Person -> how many of them they may fill.
+        slots: Open slots by the person for whom they are intended.
+        offered: Person -> number of slots they may fill.
     """
     found = {person: min(most, slots.get(person, 0)) for person, most in offered.items()}
     rest = sum(slots.values()) - sum(found.values())
@@ -340,7 +343,7 @@ def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
     limited = [(room, _count_offered(connection, annotator, [batch])) for batch, room in rooms if room is not None]
     if not limited:
         return unlimited
-    # An item may have slots of several batches, but it is one item.
+    # An item may have slots of several batches, but it counts as one.
     fresh, skipped = _count_offered(connection, annotator, [batch for batch, _ in rooms])
     room = unlimited[0] + unlimited[1] + sum(min(room, sum(offered)) for room, offered in limited)
     fresh = min(fresh, room)
@@ -350,7 +353,7 @@ def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
 _IN_BATCHES = "a.batch_id IN (SELECT value FROM json_each(:batches))"
 _OPEN_IN_BATCHES = f"a.state = 'open' AND a.task = 'correctness' AND {_IN_BATCHES}"
 
-# Counted from both ends, so that what is open is walked once in its index, and only own work is looked up.
+# Counted from both ends, so that open slots are read once from their index, and only the person's work is looked up.
 OPEN_ITEMS = (
     "SELECT count(*) FROM (SELECT DISTINCT a.subject FROM assignments AS a INDEXED BY assignments_state "
     f"WHERE {_OPEN_IN_BATCHES})"

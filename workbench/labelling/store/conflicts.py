@@ -21,8 +21,8 @@ _NAMED = (
 )
 _ANYBODY = "b.adjudicator_id IS NOT NULL AND NOT " + _LABELLED.format(person="b.adjudicator_id", round="=")
 
-# A batch that names an adjudicator leaves its conflicts to that person, unless they have labelled the item
-# themselves. The first condition is asked once: most databases name nobody, and then no slot is looked at.
+# A batch that names an adjudicator leaves its conflicts to that person, unless they labelled the item
+# themselves. The first condition is evaluated once: most databases name no adjudicator, and no slot is read then.
 _LEFT_TO_OTHERS = (
     "EXISTS (SELECT 1 FROM batches WHERE adjudicator_id IS NOT NULL) "
     f"AND {_NAMED.format(whom=_ANYBODY)} AND NOT {_NAMED.format(whom='b.adjudicator_id = ?1')}"
@@ -39,8 +39,8 @@ _OPEN = (
 )
 
 # First what a batch left to this person; last what they labelled in an earlier round, on which they have an opinion;
-# else as the subjects were first spoken of. Another order (such as the most doubtful first) would stand here. CASE:
-# of AND, SQLite would work out both sides.
+# else in order of the subjects' first events. Another order (such as the most doubtful first) would go here. CASE:
+# with AND, SQLite would evaluate both sides.
 _ORDER = (
     "ORDER BY CASE WHEN EXISTS (SELECT 1 FROM batches WHERE adjudicator_id = ?1) "
     f"THEN {_NAMED.format(whom='b.adjudicator_id = ?1')} ELSE 0 END DESC, "
@@ -92,7 +92,7 @@ def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], 
     for task, subject, maker, created_at, *label in connection.execute(_SAID, (person,)):
         makers = heads.setdefault((task, subject), {})
         given = created_at, ConflictingLabel(*label)
-        # Two heads of one person after a merge: the newer one counts.
+        # Two labels in force of one person after a merge: the newer one counts.
         makers[maker] = max(given, makers.get(maker, given))
     return {key: [label for _, label in makers.values()] for key, makers in heads.items()}
 
@@ -120,10 +120,10 @@ def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
 
 
 def decided(connection: sqlite3.Connection, person: int, limit: int) -> list[tuple[LabelEvent, str, bool]]:
-    """Return a person's decisions that they have not superseded, newest first.
+    """Return a person's decisions that are not superseded, newest first.
 
     Returns:
-        The event, the beginning of its question, and whether the item still stands as it was decided.
+        The event, the beginning of its question, and whether the item still is as decided.
     """
     rows = connection.execute(
         "SELECT e.uuid, substr(qt.text, 1, 200), t.decided_by = 'adjudicated' AND t.round = e.round AND "
@@ -139,7 +139,7 @@ def decided(connection: sqlite3.Connection, person: int, limit: int) -> list[tup
 
 
 BULK = "bulk"
-"""The ``view`` of a decision that was taken on many conflicts at once."""
+"""The ``view`` of a decision that resolved many conflicts at once."""
 
 
 def decided_together(connection: sqlite3.Connection, event: LabelEvent) -> list[str]:

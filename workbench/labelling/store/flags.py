@@ -30,11 +30,11 @@ _RAISED = (
 _EARLIER = f"f.kind = 'flag' AND f.flagged AND r.uuid IS NOT NULL AND NOT ({FLAG_STANDS})"
 
 HEARD = "answer"
-"""The ``view`` of the look at an answer; such a look names the answer in ``seen``."""
+"""The ``view`` of an event that records reading an answer; ``seen`` names the answer."""
 
 
 class FlagExchange(Struct, frozen=True, kw_only=True):
-    """A question that was asked with an earlier flag, and its answer."""
+    """The text of an earlier flag, and its answer."""
 
     asked: str
     answer: str
@@ -46,11 +46,11 @@ class Flag(Struct, frozen=True, kw_only=True):
 
     Attributes:
         completion: Row id of the completion.
-        asked: What its maker wrote; empty for a bare flag.
+        asked: The annotator's text; empty for a flag without text.
         question: The beginning of the item's question.
-        answer: The newest answer to it; empty while there is none.
-        heard: Its maker has read the answer.
-        earlier: What the same person has asked on the item before, and the answers, oldest first.
+        answer: The newest answer; empty without one.
+        heard: Whether the annotator has read the answer.
+        earlier: The same person's earlier flags on the item with their answers, oldest first.
     """
 
     uuid: str
@@ -74,7 +74,7 @@ class Flag(Struct, frozen=True, kw_only=True):
 
 
 def standing(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
-    """Return every open flag, oldest first; with ``completion`` those on it."""
+    """Return every open flag, oldest first; with ``completion`` only those on it."""
     before: dict[tuple[int, str], list[FlagExchange]] = {}
     for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
         flag = _flag(row)
@@ -100,9 +100,9 @@ class OwnAnswer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         completion: Row id of the completion.
-        asked: What the person wrote with the flag.
-        heard: The person has read it.
-        stands: It is to the flag that the person raised last on the item.
+        asked: The person's text with the flag.
+        heard: Whether the person has read it.
+        stands: Whether it answers the person's last flag on the item.
     """
 
     uuid: str
@@ -115,7 +115,9 @@ class OwnAnswer(Struct, frozen=True, kw_only=True):
 
 
 def own_answers(connection: sqlite3.Connection, completion: int | None = None) -> list[OwnAnswer]:
-    """On a blind connection, return the answers to the person's flags, newest last; with ``completion`` those on it."""
+    """On a blind connection, return the answers to the person's flags, newest last; with ``completion`` only those on
+    it.
+    """
     rows = connection.execute(
         "SELECT uuid, subject, asked, note, created_at, heard, stands FROM own_answers "
         "WHERE ?1 IS NULL OR subject = ?1 ORDER BY created_at, uuid",

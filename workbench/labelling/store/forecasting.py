@@ -6,7 +6,7 @@ import sqlite3
 from typing import NamedTuple
 
 _LOOKED_AT = 20_000
-"""Events that are looked back through at most: as many as a large team makes in a week."""
+"""Most events that are searched: as many as a large team makes in a week."""
 
 
 class Slots(NamedTuple):
@@ -17,10 +17,10 @@ class Slots(NamedTuple):
 
 
 class RecentLabels(NamedTuple):
-    """Labels given since a time.
+    """Number of labels since a time.
 
     Attributes:
-        first_at: When the first of them was given; None where there are none.
+        first_at: Time of the first of them; None without any.
     """
 
     given: int
@@ -48,7 +48,7 @@ def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
 
 def own_recent(connection: sqlite3.Connection, since: str, annotator: int) -> RecentLabels:
     """Count one person's answers since a time; checks and repeats count like any item, so that they can't be
-    recognized.
+    recognised.
     """
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "

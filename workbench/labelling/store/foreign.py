@@ -1,4 +1,4 @@
-"""Reads the labels of another workbench database; nothing in it is run, changed or trusted."""
+"""Reads the labels of another workbench database; nothing in it is executed, changed or trusted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READ: dict[str, tuple[str, ...]] = {
     "annotators": ("id", "name", "role"),
     "label_events": ("id", "uuid", "kind", "task", "subject", "annotator_id"),
 }
-"""Tables and the columns of them that are read; of ``label_events`` those that any version has."""
+"""Tables and columns that are read; of ``label_events`` the columns that every version has."""
 _MAYBE = {
     "guidelines": ("version", "text", "author_id", "created_at"),
     "bundle_pass": ("bundle_id",),
@@ -30,7 +30,7 @@ _MAYBE = {
 
 
 class ForeignSubject(NamedTuple):
-    """A completion or, with ``completion`` None, a question as its own database names it."""
+    """The names of a completion in its own database, or of a question if ``completion`` is None."""
 
     dataset: str
     question: str
@@ -51,22 +51,22 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a connection that can only read the tables of `READ`; the file is not changed.
 
     Raises:
-        StoreError: It is no workbench database, one of a newer program, or damaged.
+        StoreError: It is not a workbench database, has a newer schema, or is damaged.
     """
     with foreign.opened(path, READ.keys() | _MAYBE.keys()) as connection:
         yield connection
 
 
 def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int) -> Iterator[dict[str, object]]:
-    """Yield every row of ``label_events`` in order of arrival, without columns that an older version lacks.
+    """Yield every row of ``label_events`` in order of arrival, without columns that an older schema lacks.
 
     Args:
-        columns: The columns wanted.
-        longest: Characters of a long value that matter; no more of it is read than shows that there are more.
+        columns: The requested columns.
+        longest: Maximum characters of a value; of a longer value only one more is read.
     """
     there = [column[0] for column in connection.execute("SELECT * FROM label_events LIMIT 0").description]
     wanted = [column for column in columns if column in there]
-    # As bytes: of a text, substr gives what stands before a NUL.
+    # As bytes: for text, substr stops at a NUL.
     read = [f"substr(CAST({name} AS BLOB), 1, {4 * longest + 1:d})" if name in _LONG else name for name in wanted]
     for row in connection.execute(f"SELECT {', '.join(read)} FROM label_events ORDER BY id"):
         found = dict(zip(wanted, row, strict=True))
@@ -130,12 +130,14 @@ _TEXTS = {
 
 
 def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[bytes, ...]:
-    """Return question, reference and (of a completion) completion of a subject, in bytes; works on any database."""
+    """Return the question, the reference and (for a completion) the completion of a subject, as bytes; works on any
+    database.
+    """
     row: tuple[bytes, ...] | None = connection.execute(_TEXTS[task], (subject,)).fetchone()
     return row or ()
 
 
-# -- The home side of a merge: which items are meant, and the slots of labels that came from elsewhere.
+# -- The home side of a merge: matching items, and slots of labels from elsewhere.
 
 
 _ITEM = (
@@ -156,7 +158,7 @@ def find(connection: sqlite3.Connection, item: ForeignSubject) -> int | None:
         else:
             row = connection.execute(_ITEM, item).fetchone()
     except UnicodeEncodeError:
-        # A name that is no text names nothing.
+        # A name that is not text matches nothing.
         return None
     return None if row is None else int(row[0])
 
@@ -173,11 +175,11 @@ def checks(connection: sqlite3.Connection) -> set[tuple[str, int, int]]:
 def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, labellers: Sequence[int]) -> list[int]:
     """Align the slots of a subject's overlap with the people whose labels count.
 
-    Whoever holds a slot and has a label has done it; a slot that is done without a label is open again; open slots
-    go to the rest, in their order. Slots that are leased to others stay theirs.
+    A person with a slot and a label has a done slot. A done slot without a label is open again. Open slots go to the
+    remaining people with labels, in order. Slots leased to others stay leased.
 
     Returns:
-        Those for whom no slot is left; none where nothing is assigned.
+        People for whom no slot is left; empty if nothing is assigned.
     """
     quota = "task = ?1 AND subject = ?2 AND purpose = 'quota' AND state <> 'past'"
     slots = connection.execute(
@@ -206,9 +208,9 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
 
 
 def settle_own_slots(connection: sqlite3.Connection, answers: Iterable[LabelEvent]) -> None:
-    """Mark the checks and repeats that were opened for these answers as done.
+    """Mark the check and repeat slots of these answers as done.
 
-    A check belongs to no round; a repeat of a round that has ended answers none of the next one.
+    A check belongs to no round; a repeat of an earlier round doesn't fill a repeat slot of the next one.
     """
     connection.executemany(
         "UPDATE assignments SET state = 'done', annotator_id = slot, expires_at = NULL WHERE task = ? AND subject = ? "

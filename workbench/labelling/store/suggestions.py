@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workbench.core.database.selection import SUBTYPE, VISIBLE
 from workbench.core.taxonomy import TypeSuggestion
 
-# Completions of one question have one suggestion, unless a call failed for some of them: one that has it comes first.
+# Completions of one question share one suggestion. If calls failed for some of them, one with a suggestion comes first.
 _QUERY = f"""
     SELECT d.name, q.key, {SUBTYPE}, e.rule, v.reason, q.id FROM verdicts AS v
     JOIN completions AS c ON c.id = v.completion_id

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib import resources
 from typing import Any, Final
 
 import click
@@ -17,6 +20,8 @@ from workbench.app.tui.registry import every_screen
 from workbench.core.reasons import REASONS
 from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
 from workbench.verifiers.registry import Registry
+
+SCHEMA: Final = resources.files("workbench.core.database") / "schema.sql"
 
 
 def cell(text: str) -> str:
@@ -109,6 +114,17 @@ def attacks_page() -> str:
     return heading + table(["attack", "tries to", "first", "source"], rows)
 
 
+def views_page() -> str:
+    parts = ["# Views\n\nThe columns of the views that queries in SQL read. See also [SQL](../sql.md).\n"]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA.read_text(encoding="utf-8"))
+        views = connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall()
+        for view in sorted({view for (view,) in views} - {"gold", "horizon"}):
+            columns = connection.execute("SELECT name FROM pragma_table_info(?)", (view,))
+            parts.append(f"\n## {view}\n\n{', '.join(f'`{column}`' for (column,) in columns)}\n")
+    return "".join(parts)
+
+
 API: Final = """\
 # Python API
 
@@ -154,6 +170,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "reference/reasons.md": reasons_page,
     "reference/servers.md": document,
     "reference/attacks.md": attacks_page,
+    "reference/views.md": views_page,
     "reference/api.md": lambda: API,
 }
 

@@ -227,6 +227,10 @@ SETUP: dict[str, list[str]] = {
 }
 
 
+MODEL = re.compile(r"\bNAME\b")
+"""The model of a command; the page leaves out its server, which each such command must ask."""
+
+
 class Page:
     """The commands of a paper, as a reader types them who has put in what is theirs."""
 
@@ -265,12 +269,13 @@ class Page:
         if "--with-solution" in command:
             command = command.replace("--template FILE", "--template SHOWN")
         if "--local MODEL" in command and find_spec("sentence_transformers") is None:
-            command = command.replace("--local MODEL", "--model MODEL -o base_url=…")
+            command = command.replace("--local MODEL", "--model NAME")
         # Fewer than there: all of them are judged, several times over.
         command = command.replace("--samples 64", "--samples 2").replace("--samples 4", "--samples 2")
-        # Replies are stored by model: each row has one of its own, and must ask.
-        command = re.sub(r"\bNAME\b", f"model-{next(self._numbers)}", command)
-        command = command.replace("base_url=…", f"base_url={self.server.url}")
+        # Replies are stored by model: each row has its own model, and must ask.
+        if MODEL.search(command):
+            command = f"{command} -o base_url={self.server.url}"
+        command = MODEL.sub(f"model-{next(self._numbers)}", command)
         if command.startswith("verify p.db llm-judge") and "--name" not in command:
             command += f" --name row-{next(self._numbers)}"
         named = re.search(r"^verify p\.db llm-judge .*--name (\S+)", command)
@@ -298,6 +303,6 @@ def test_every_command_runs(page: Page) -> None:
         done = run(*page.words(command), cwd=page.folder)
         if done.returncode or not (done.stdout or done.stderr):
             failed[command] = done.stderr or done.stdout
-        elif "base_url" in command and len(page.server.received) == asked:
+        elif MODEL.search(command) and len(page.server.received) == asked:
             failed[command] = "it has asked nobody"
     assert not failed, "\n".join(f"{command}: {said}" for command, said in failed.items())

@@ -18,6 +18,7 @@ from workbench.core.reasons import REASONS
 from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
 from workbench.verifiers.registry import Registry
 
+SCHEMA = ROOT / "workbench" / "core" / "database" / "schema.sql"
 pytestmark = pytest.mark.xdist_group("site")
 
 
@@ -39,6 +40,8 @@ def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
     verifiers = {kind.name for kind in Registry().available()}
     actions = {action.id for screen in every_screen() for action in screen.ACTIONS}
     declared = {"commands": commands, "verifiers": verifiers, "actions": actions, "reasons": set(REASONS)}
+    views = set(re.findall(r"(?m)^CREATE VIEW (\w+)", SCHEMA.read_text(encoding="utf-8")))
+    declared["views"] = views - {"gold", "horizon"}
     declared["attacks"] = {attack.name for attack in (*corpus(), *scratch_corpus())}
     for page, names in declared.items():
         words = set(re.findall(r"[\w.-]+", text_of(site / "reference" / f"{page}.html")))

@@ -1,22 +1,23 @@
-"""Documented rows of code files, read with some fields changed."""
+"""A row of each code format, ours as documented, read with some fields changed."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
+from tests.documents import ROOT
 from workbench.core.code import CodeRecord, ProblemRecord
 from workbench.core.item import Refusal
 from workbench.data.formats.code import kinds
 from workbench.data.formats.documents import SourceDocument
 from workbench.data.formats.source import CODE_FORMATS
 
-DOCUMENT = Path(__file__).resolve().parents[5] / "docs" / "code-formats.md"
-SECTION = re.compile(r"^## (\S+)\n.*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
+DOCUMENT = (ROOT / "docs" / "code-formats.md").read_text(encoding="utf-8")
+SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
+FOREIGN = {path.stem: path.read_text() for path in sorted((ROOT / "tests/data/rows/code").glob("*.json"))}
 EXAMPLES: dict[str, dict[str, Any]] = {
-    name: json.loads(row) for name, row in SECTION.findall(DOCUMENT.read_text(encoding="utf-8"))
+    name: json.loads(row) for name, row in [*FOREIGN.items(), *SECTION.findall(DOCUMENT)]
 }
 
 
@@ -27,7 +28,7 @@ def read(name: str, *rows: dict[str, Any]) -> list[CodeRecord | Refusal]:
 
 
 def problem(name: str, **changed: Any) -> ProblemRecord:
-    """The problem of the documented example with some fields changed; those that are ``...`` are left out."""
+    """The problem of the example with some fields changed; those that are ``...`` are left out."""
     row = {key: value for key, value in {**EXAMPLES[name], **changed}.items() if value is not ...}
     found = read(name, row)[0]
     assert isinstance(found, ProblemRecord), found

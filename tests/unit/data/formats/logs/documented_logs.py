@@ -1,9 +1,8 @@
-"""Documented rows of logs, read with some fields changed."""
+"""A row of each log format, read with some fields changed."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,8 @@ from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.source import detect_format, open_stream
 
 FILES = ROOT / "tests" / "data" / "logs"
-SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
 EXAMPLES: dict[str, dict[str, Any]] = {
-    name: json.loads(row) for name, row in SECTION.findall((ROOT / "docs" / "formats.md").read_text(encoding="utf-8"))
+    path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "tests/data/rows/logs").glob("*.json"))
 }
 
 Found = tuple[dict[str, Any], tuple[Grade, ...]] | Refusal
@@ -42,7 +40,7 @@ def read_rows(name: str, folder: Path, *rows: dict[str, Any], file: str = "rows.
 
 
 def changed(name: str, **fields: Any) -> dict[str, Any]:
-    """The documented row with some fields changed; those that are ``...`` are left out."""
+    """The row with some fields changed; those that are ``...`` are left out."""
     return {key: value for key, value in {**EXAMPLES[name], **fields}.items() if value is not ...}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from workbench.data.formats.code import kinds as code_kinds
 from workbench.data.formats.logs import kinds
 from workbench.data.formats.logs.logged import Grade, Logged, LogKind, always
 from workbench.data.formats.reading import plan_file, read_grades, read_records
+from workbench.data.formats.source import CODE_FORMATS
 
 WRITTEN: dict[str, str] = {
     "tests/data/logs/openai_evals/includes.jsonl": "openai-evals",
@@ -49,18 +51,18 @@ WRITTEN |= {
     for file in sorted((FILES / folder).rglob("*"))
     if file.suffix in (".jsonl", ".eval") or (folder == "inspect" and file.suffix == ".json")
 }
-EVERY = [*WRITTEN.items(), *((f"{name} (documented)", name) for name in (*EXAMPLES, *CODE))]
+EVERY = [*WRITTEN.items(), *((f"{name} (example)", name) for name in (*EXAMPLES, *CODE))]
 
 
 def first_row(name: str) -> dict[str, Any]:
-    row: dict[str, Any] = {**EXAMPLES, **CODE}[name.removesuffix(" (documented)")]
+    row: dict[str, Any] = {**EXAMPLES, **CODE}[name.removesuffix(" (example)")]
     return row
 
 
 @pytest.mark.parametrize(("name", "format"), EVERY, ids=[name for name, _ in EVERY])
 def test_a_file_is_told_by_what_it_begins_with(name: str, format: str, tmp_path: Path) -> None:
     file = ROOT / name
-    if name.endswith("(documented)"):
+    if name.endswith("(example)"):
         file = tmp_path / "rows.jsonl"
         file.write_text(json.dumps(first_row(name)) + "\n")
     assert plan_file(file).format == format
@@ -85,7 +87,13 @@ def test_a_row_is_recognised_by_one_kind_alone(name: str) -> None:
     assert code_kinds.kind_of(list(row)) == (name if name in CODE else None)
 
 
-def test_every_format_of_these_is_documented_with_a_row_that_loads(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("document", "names"), [("formats", kinds.KINDS), ("code-formats", CODE_FORMATS)])
+def test_every_format_is_documented(document: str, names: Collection[str]) -> None:
+    text = (ROOT / "docs" / f"{document}.md").read_text(encoding="utf-8")
+    assert set(names) - set(re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)) == set()
+
+
+def test_every_format_has_a_row_that_loads(tmp_path: Path) -> None:
     assert set(EXAMPLES) == kinds.KINDS.keys() - {"lm-eval", "inspect"}
     for name, row in EXAMPLES.items():
         file = tmp_path / "rows.jsonl"

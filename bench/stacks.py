@@ -43,7 +43,7 @@ def noise(seed: int, items: int = 600) -> tuple[float, float]:
     search = StackSearch(pool, 3)
     stack, alone = cross_fitted(search, most_accurate()), cross_fitted(search, best_alone)
     everywhere = np.ones(search.folds, dtype=np.bool_)
-    apparent = [search.worth(search.said(one.chosen), everywhere)[0] for one in (stack, alone)]
+    apparent = [search.worth(search.pattern_verdicts(one.chosen), everywhere)[0] for one in (stack, alone)]
     return _accuracy(stack.outcome, pool) - _accuracy(alone.outcome, pool), apparent[0] - apparent[1]
 
 

@@ -38,7 +38,7 @@ from workbench.core.run import RunCosts, RunInfo, Transcript, VerdictLine, Verdi
 from workbench.core.sets import SetReport
 from workbench.core.status import Status
 from workbench.core.taxonomy import TypeReport, TypeSuggestion
-from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, KeptLine
+from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, RemainingProblem
 from workbench.interchange.judging_files import JudgedFiles
 from workbench.interchange.records import ExportReport, Manifest, MergedRuns, PairLine, Restored, SftLine
 from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
@@ -53,7 +53,7 @@ from workbench.measuring.records.curation import (
     TypesReport,
 )
 from workbench.measuring.records.paper import PaperTables
-from workbench.measuring.records.review import Disagreement, ErrorCount, ReviewLine, StandingReview
+from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCount, ReviewLine
 from workbench.measuring.records.stack import SimulatedStack, StackReport
 from workbench.measuring.records.validity import ValidityReport
 from workbench.measuring.records.watching import Trainings
@@ -157,7 +157,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "downstream": (DownstreamReport, "`workbench downstream --json`."),
     "estimate": (EstimateReport, "`workbench estimate --json`."),
     "disagreement": (Disagreement, "One element of `workbench disagreements --json`."),
-    "review": (StandingReview, "One element of `workbench review DB list --json`."),
+    "review": (CurrentReview, "One element of `workbench review DB list --json`."),
     "review-line": (ReviewLine, "One line of a review file, as `workbench review DB export` writes it."),
     "error-count": (ErrorCount, "One element of `workbench review DB errors --json`."),
     "agreement": (AgreementReport, "`workbench agreement --json`."),
@@ -194,7 +194,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "evolved-line": (EvolvedLine, "One line of a file that `workbench code evolve --export` writes."),
     "embedding-line": (EmbeddingLine, "One line of a file for `workbench code duplicates --from`."),
     "code-duplicates": (DuplicateReport, "`workbench code duplicates --json`."),
-    "kept-line": (KeptLine, "One line of a file that `workbench code duplicates --output` writes."),
+    "kept-line": (RemainingProblem, "One line of a file that `workbench code duplicates --output` writes."),
     "code-pool": (PoolReport, "`workbench code pool --json`."),
     "code-refine": (RefineReport, "`workbench code refine --json`."),
     "refined-line": (RefinedProblem, "One line of a file that `workbench code refine` writes."),

@@ -25,7 +25,7 @@ from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import looked_at
-from workbench.core.database.place import LOGS, beside, require_local, require_unused
+from workbench.core.database.place import LOGS, require_local, require_unused, sidecar_path
 from workbench.core.errors import Command, FormatError, StoreError, UsageError, VerifierError, opt
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
@@ -352,8 +352,8 @@ def restore_backup(path: Path, target: Path) -> Restored:
     with part_folder(real) as part, explained(real):
         copy = part / real.name
         for end in ("", *LOGS):
-            if beside(path, end).exists():
-                _copy(beside(path, end), beside(copy, end))
+            if sidecar_path(path, end).exists():
+                _copy(sidecar_path(path, end), sidecar_path(copy, end))
         schema = bring_back(copy, path)
         rows = row_counts(copy)
         if real.exists():

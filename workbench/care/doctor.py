@@ -15,7 +15,7 @@ from workbench.core.database.backup import backup, check, put_in_place
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
 from workbench.core.database.looking import LookedAt, looked_at
-from workbench.core.database.place import beside
+from workbench.core.database.place import sidecar_path
 from workbench.core.errors import Command, StoreError, WorkbenchError
 from workbench.core.files import part_folder
 from workbench.core.health import Finding, Repaired
@@ -204,9 +204,9 @@ def _rebuild(path: Path) -> list[Path]:
 
 def _copy(path: Path) -> Path:
     number = 1
-    while beside(path, f".before-repair-{number}").exists():
+    while sidecar_path(path, f".before-repair-{number}").exists():
         number += 1
-    place = beside(path, f".before-repair-{number}")
+    place = sidecar_path(path, f".before-repair-{number}")
     # Also one that can't be opened any more because its triggers were changed.
     with looked_at(path) as database:
         backup(database, place)

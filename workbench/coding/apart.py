@@ -12,7 +12,7 @@ from workbench.core.project import Project
 _LONGEST = 500
 
 
-class TestApart(Struct, frozen=True, kw_only=True):
+class ExcludedSuiteTest(Struct, frozen=True, kw_only=True):
     """An excluded test; also an element of ``workbench code exclude DB --list --json``.
 
     Attributes:
@@ -30,10 +30,10 @@ class TestApart(Struct, frozen=True, kw_only=True):
     at: str
 
 
-def excluded_tests(project: Project) -> list[TestApart]:
+def excluded_tests(project: Project) -> list[ExcludedSuiteTest]:
     return [
-        TestApart(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
-        for dataset, key, suite, place, reason, by, at in exclusions.apart(project.database.reader())
+        ExcludedSuiteTest(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
+        for dataset, key, suite, place, reason, by, at in exclusions.exclusion_rows(project.database.reader())
     ]
 
 
@@ -54,7 +54,7 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
     return found[0][0]
 
 
-def set_apart(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:
+def exclude_test(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:
     """Exclude a test. Return whether it counted so far.
 
     Figures of stored outcomes follow at once; stored verdicts do when the solutions are run again.
@@ -74,7 +74,7 @@ def set_apart(project: Project, question: int, suite: str, position: int, *, rea
 
 
 def count_again(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
-    """Include an excluded test again. Return whether it was excluded; arguments and errors as with `set_apart`."""
+    """Include an excluded test again. Return whether it was excluded; arguments and errors as with `exclude_test`."""
     return _decide(project, question, suite, position, None, by)
 
 

@@ -16,7 +16,7 @@ from workbench.core.project import Project
 from workbench.data.alike import ROWS, Alike, Duplicate, OfMatrix, OfVectors, Similarities, alike, draw, thinned
 from workbench.data.formats import embeddings
 from workbench.data.formats.writing import write_lines
-from workbench.data.records.duplicates import DuplicateLine, DuplicateReport, KeptLine, SourceCount
+from workbench.data.records.duplicates import DuplicateLine, DuplicateReport, RemainingProblem, SourceCount
 from workbench.data.store import problems as problem_list
 from workbench.data.store.tests import problems_of
 from workbench.runs import generation
@@ -93,7 +93,7 @@ class ProblemCosines(Struct, frozen=True, kw_only=True):
         similarity: What the cosines are of.
     """
 
-    problems: tuple[KeptLine, ...]
+    problems: tuple[RemainingProblem, ...]
     similarities: Similarities
     similarity: str
 
@@ -106,7 +106,7 @@ def from_file(path: Path) -> ProblemCosines:
     """
     found = embeddings.read(path)
     problems = tuple(
-        KeptLine(task_id=task_id, dataset="", source=source or _NO_SOURCE)
+        RemainingProblem(task_id=task_id, dataset="", source=source or _NO_SOURCE)
         for task_id, source in zip(found.task_ids, found.sources, strict=True)
     )
     similarities: Similarities = OfMatrix(found.numbers) if found.is_matrix else OfVectors(found.numbers)
@@ -225,21 +225,21 @@ class _Id(Struct, frozen=True):
     task_id: str
 
 
-def _texts(project: Project) -> tuple[tuple[KeptLine, ...], list[str]]:
+def _texts(project: Project) -> tuple[tuple[RemainingProblem, ...], list[str]]:
     reader = project.database.reader()
     problems, texts = [], []
     for number, dataset in problem_list.datasets(reader):
         tasks = problem_list.tasks(reader, number, BASE)
         found = problems_of(project.database, [one.question for one in tasks], [])
         for one in tasks:
-            problems.append(KeptLine(task_id=one.task_id, dataset=dataset, source=one.source or dataset))
+            problems.append(RemainingProblem(task_id=one.task_id, dataset=dataset, source=one.source or dataset))
             texts.append(found[one.question].prompt)
     if not problems:
         raise UsageError("There are no code problems here.", f"{Command('import DB problems.jsonl solutions.jsonl')}")
     return tuple(problems), texts
 
 
-def _compared(problems: tuple[KeptLine, ...], vectors: FloatArray, model: str) -> ProblemCosines:
+def _compared(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model: str) -> ProblemCosines:
     try:
         similarities = OfVectors(vectors)
     except ValueError as error:

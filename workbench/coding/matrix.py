@@ -144,7 +144,7 @@ def solution_code(project: Project, matrix: PassMatrix, completion: int) -> Solu
     )
 
 
-class SolutionStanding(NamedTuple):
+class SolutionSummary(NamedTuple):
     """A summary of a solution's tests.
 
     Attributes:
@@ -162,7 +162,7 @@ class SolutionStanding(NamedTuple):
     why: str
 
 
-def summarize_solution(project: Project, completion: int) -> SolutionStanding | None:
+def summarize_solution(project: Project, completion: int) -> SolutionSummary | None:
     """Summarize a solution in the run that is shown first; None if it is not a solution of a code problem."""
     with project.database.reading() as reader:
         question = pass_matrix.problem_of(reader, completion)
@@ -174,12 +174,12 @@ def summarize_solution(project: Project, completion: int) -> SolutionStanding | 
         problem = tests.problems_of(project.database, [question], [] if run is None else [run.suite])[question]
     entry = problem.entry_point or ""
     if run is None or execution is None:
-        return SolutionStanding(entry, "", "", None, "", "")
+        return SolutionSummary(entry, "", "", None, "", "")
     letters, suite = execution.outcomes, problem.suites.get(run.suite, ())
     failing = next((place for place, one in enumerate(letters) if one not in (PASS, NOT_RUN, BROKEN)), None)
     failure = next((one for one in execution.failures if one.position == failing), None)
     source = suite[failing].source if failing is not None and failing < len(suite) else ""
-    return SolutionStanding(entry, run.suite, letters, failing, source, _why(failure))
+    return SolutionSummary(entry, run.suite, letters, failing, source, _why(failure))
 
 
 def _why(failure: Failure | None) -> str:

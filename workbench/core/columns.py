@@ -95,7 +95,7 @@ def subtype(name: str, value: object) -> str | None:
     return parsed.code if parsed is not None and parsed.is_subtype else None
 
 
-def asked(name: str, prompt: object) -> str:
+def prompt_text(name: str, prompt: object) -> str:
     """Return a prompt's text; for a conversation, the user's last message.
 
     Raises:
@@ -104,7 +104,7 @@ def asked(name: str, prompt: object) -> str:
     return _last(name, prompt, "user")
 
 
-def said(name: str, completion: object) -> str:
+def completion_text(name: str, completion: object) -> str:
     """Return a completion's text; for a conversation, the assistant's last message.
 
     Raises:

@@ -146,7 +146,7 @@ class TypeColumn(Struct, kw_only=True):
     words: dict[str, int] = {}
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Describe the values that are not answer types, and what to do about them."""
         examples = ", ".join([*list(self.words)[:3], *("…" for _ in list(self.words)[3:4])])
         return (

@@ -41,7 +41,7 @@ class _KeyPress(Struct, frozen=True):
     events: tuple[LabelEvent, ...]
 
 
-class Kept:
+class UnsavedLabels:
     """This process's unsaved labels of one database.
 
     Attributes:

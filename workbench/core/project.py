@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_to_read, why_unwritable
 from workbench.core.errors import StoreError
-from workbench.core.kept import Kept, NoteDrafts
+from workbench.core.kept import NoteDrafts, UnsavedLabels
 from workbench.core.progress import step
 
 Arguments = ParamSpec("Arguments")
@@ -33,7 +33,7 @@ class Project:
     def __init__(self, path: Path, database: Database) -> None:
         self.path = path
         self.database = database
-        self.kept = Kept(path)
+        self.kept = UnsavedLabels(path)
         self.begun = NoteDrafts(database)
 
     def require_writable(self) -> None:

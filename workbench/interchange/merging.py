@@ -215,7 +215,7 @@ def _verdicts_here(connection: Connection, run: int, items: list[int]) -> dict[i
     outcomes = verdicts.letters(connection, run, items)
     return {
         item: _Here(found.outcome.code, found.score, found.reason, outcomes.get(item, {}))
-        for item, found in verdicts.said(connection, run, items).items()
+        for item, found in verdicts.verdicts_of(connection, run, items).items()
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from workbench.core.code import Problem
-from workbench.core.columns import FieldError, said
+from workbench.core.columns import FieldError, completion_text
 from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats.documents import Row
@@ -75,7 +75,7 @@ def _solution(plan: FilePlan, line: int, row: dict[str, Any], raw: bytes) -> Ite
     if row.get(column) is None:
         raise RefusedError("missing_field", column, f"There is no completion in {column}. Add it, or drop the row.")
     try:
-        completion = said(column, row[column])
+        completion = completion_text(column, row[column])
     except FieldError as error:
         raise RefusedError("wrong_type", error.field, f"{error.message} Fix the row.") from error
     reference = _tests(plan.columns["reference"], row)

@@ -122,7 +122,7 @@ PURPOSE: dict[EventKind, Purpose] = {kind: purpose for purpose, kind in KIND.ite
 TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
-class Standing(NamedTuple):
+class LabelSlot(NamedTuple):
     """The slot of an answer: its purpose, the person's previous answer, and the name of its subject."""
 
     purpose: Purpose
@@ -132,11 +132,11 @@ class Standing(NamedTuple):
     place: label_lines.SubjectPlace
 
 
-def standing(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> Standing:
+def current_slot(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> LabelSlot:
     """Return the slot that this annotator's answer to a task would have now."""
     subject = subject_of(task, item)
     purpose = assignments.purpose_of(connection, task, subject, person, answered=answered(task, item))
-    return Standing(
+    return LabelSlot(
         purpose=purpose,
         mine=events.current_of(connection, task, subject, person, KIND[purpose]),
         round=events.round_of(connection, task, subject),
@@ -189,7 +189,7 @@ class AnnotationSession:
         self._held = project.database.open()
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
-        self._known: dict[tuple[Task, int], Standing] = {}
+        self._known: dict[tuple[Task, int], LabelSlot] = {}
         self._seen: set[str] = set()
         self._submitted: int | None = None
         self._skipped: int | None = None
@@ -227,7 +227,7 @@ class AnnotationSession:
 
     def _know(self, item: AnnotationItem) -> None:
         with explained(self._database.path):
-            found = {(task, subject_of(task, item)): standing(self._held, self.person.id, task, item) for task in TASKS}
+            found = {(t, subject_of(t, item)): current_slot(self._held, self.person.id, t, item) for t in TASKS}
         self._known |= found
         self._seen |= {stood.mine.uuid for stood in found.values() if stood.mine is not None}
 
@@ -314,7 +314,7 @@ class AnnotationSession:
     def _put(
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
-        stood = standing(connection, self.person.id, task, item)
+        stood = current_slot(connection, self.person.id, task, item)
         if stood.mine is not None and says_the_same(stood.mine, answer):
             return []
         if stood.mine is not None and stood.mine.uuid not in self._seen:
@@ -331,7 +331,7 @@ class AnnotationSession:
             checks.review(connection, self.person.id, self._policy)
         return [event.uuid]
 
-    def _event_of(self, task: Task, stood: Standing, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
+    def _event_of(self, task: Task, stood: LabelSlot, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
         return LabelEvent(
             uuid=events.new_uuid(),
             kind=KIND[stood.purpose],
@@ -470,7 +470,7 @@ class AnnotationSession:
         with self._lock:
             return flags.own_answers(self._blind)
 
-    def hear(self, answer: OwnAnswer) -> None:
+    def mark_answer_read(self, answer: OwnAnswer) -> None:
         if answer.heard:
             return
         with self._database.write("full") as connection:

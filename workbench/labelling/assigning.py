@@ -304,7 +304,7 @@ def open_batch(
     return Assigned(
         assigned=len(completions),
         type_slots=len(questions),
-        types_given=len(questions) - assignments.asked(connection, (slot.subject for slot in questions)),
+        types_given=len(questions) - assignments.count_type_questions(connection, (slot.subject for slot in questions)),
         joined=joined,
         beyond_caps=sum(slot.meant_for is None for slot in completions),
         items=len(items),
@@ -366,7 +366,7 @@ def _require_third(connection: people.Connection, team: Team, items: Sequence[Ba
 def _item_slots(
     connection: people.Connection, team: Team, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
 ) -> Iterator[NewSlot]:
-    standing = assignments.standing(connection, "correctness", places)
+    standing = assignments.subject_slots(connection, "correctness", places)
     lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
     lacking.sort(key=lambda item: places[item.completion])
     subjects = [_subject(item, standing[item.completion], per_item) for item in lacking]
@@ -393,7 +393,7 @@ def _question_slots(
     first: dict[int, int] = {}
     for item in items:
         first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))
-    standing = assignments.standing(connection, "type", first)
+    standing = assignments.subject_slots(connection, "type", first)
     settled = assignments.typed(connection, first)
     for question, place in first.items():
         if question not in settled:

@@ -115,7 +115,7 @@ class ConflictClasses:
 
     def classes(self) -> list[ConflictClass]:
         found = Counter[tuple[Task, tuple[str, ...]]]()
-        for (task, _), labels in conflicts.said(self._database.reader(), self.person.id).items():
+        for (task, _), labels in conflicts.conflicting_labels(self._database.reader(), self.person.id).items():
             found[task, _values(labels)] += 1
         kinds = [_kind(task, values, count) for (task, values), count in found.items()]
         return sorted(kinds, key=lambda kind: (-kind.count, kind.name))
@@ -131,7 +131,7 @@ class ConflictClasses:
         cases: dict[int, RulingSubject] = {}
         values: tuple[str, ...] = ()
         names = set()
-        for (task, subject), labels in conflicts.said(reader, self.person.id).items():
+        for (task, subject), labels in conflicts.conflicting_labels(reader, self.person.id).items():
             said = _values(labels)
             names.add("/".join(said))
             if "/".join(said) == name:

@@ -214,7 +214,7 @@ def flags(project: Project, which: Which = "open", *, selection: Selection | Non
         UsageError: The selection names something unknown.
     """
     reader = project.database.reader()
-    found = [flag for flag in store.standing(reader) if which == "all" or flag.is_open == (which == "open")]
+    found = [flag for flag in store.open_flags(reader) if which == "all" or flag.is_open == (which == "open")]
     if selection is None or selection == Selection():
         return found
     chosen = set(chosen_ids(reader, selection))
@@ -262,7 +262,7 @@ def answer(project: Project, completion: int, said: str, *, by: str = "") -> Ans
     if len(said) > LONGEST:
         raise AnnotationError(f"An answer has at most {LONGEST:,} characters.")
     with project.database.write("full") as connection:
-        standing = store.standing(connection, completion)
+        standing = store.open_flags(connection, completion)
         to = [flag for flag in standing if flag.is_open] or standing
         if not to:
             raise UsageError("No flag on the item is open any more.", "The annotator has removed it.")

@@ -36,7 +36,7 @@ def place(secret: bytes, name: str) -> int:
     return int.from_bytes(blake2b(name.encode(), key=secret, digest_size=8).digest(), "big")
 
 
-def items_to_come(
+def remaining_items(
     secret: bytes, person: int, served: int, policy: AnnotationPolicy, *, fresh: int, checks: int, repeats: int
 ) -> int:
     """Return how many items a person will be served until the last fresh one, including checks and repeats.
@@ -189,7 +189,7 @@ def _serve_untyped(connection: people.Connection, person: int, at: float) -> int
 
 def progress(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> Progress:
     counts = claiming.counts(connection, person)
-    coming = items_to_come(
+    coming = remaining_items(
         secret(connection),
         person,
         claiming.served(connection, person),

@@ -209,11 +209,11 @@ class Caller:
             flight = self._flights.get(prepared.key)
             if flight is None:
                 key, reply = await self._lead(lane, item, prepared)
-                return StoredReply(reply=wanted(key, reply), key=key, reused=False)
+                return StoredReply(reply=raise_if_filtered(key, reply), key=key, reused=False)
             await asyncio.wait([flight])
             if not flight.cancelled():
                 key, reply = flight.result()
-                return self._reuse(key, wanted(key, reply))
+                return self._reuse(key, raise_if_filtered(key, reply))
 
     def stored(self, prepared: PreparedRequest) -> StoredReply | None:
         """Return the stored reply to a request, if there is one that may be used.
@@ -224,7 +224,7 @@ class Caller:
         for key in prepared.keys.values():
             if (found := self._journal.recall(key)) is not None:
                 self._note_origin(found.origin)
-                return self._reuse(key, wanted(key, reread(found)))
+                return self._reuse(key, raise_if_filtered(key, reread(found)))
         return None
 
     def _refused(self, prepared: PreparedRequest) -> CallFailed | None:
@@ -238,7 +238,7 @@ class Caller:
         """
         for key in self.lanes[role].prepare(request, sample).keys.values():
             if (stored := self._journal.recall(key)) is not None:
-                return wanted(key, reread(stored))
+                return raise_if_filtered(key, reread(stored))
         return None
 
     @property
@@ -453,7 +453,7 @@ def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:
     return Halt(halt.code, f"{halt.message} The last call that failed: {failure.detail}.")
 
 
-def wanted(key: bytes, reply: Reply) -> Reply:
+def raise_if_filtered(key: bytes, reply: Reply) -> Reply:
     """Return the reply, unless the server's content filter removed its text.
 
     Raises:

@@ -68,7 +68,7 @@ class ProjectFacts:
         return report if len(groups) > 1 else accuracy(self.project, by="type", seed=None)
 
     @cached_property
-    def standing(self) -> AccuracyRanking:
+    def accuracy_ranking(self) -> AccuracyRanking:
         if not any(run.completed_at for run in self.runs):
             return AccuracyRanking(verifiers=[], constant=None)
         from workbench.measuring.entries import CONSTANTS
@@ -93,7 +93,7 @@ class ProjectFacts:
     def measured(self) -> Iterator[AccuracyRow]:
         from workbench.measuring.entries import CONSTANTS
 
-        return (row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n)
+        return (row for row in self.accuracy_ranking.verifiers if row.verifier not in CONSTANTS and row.n)
 
     @cached_property
     def progress(self) -> Forecast:
@@ -214,7 +214,7 @@ def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
 
 
 def _failures(facts: ProjectFacts) -> Iterator[Matter]:
-    failed = sorted((row for row in facts.standing.verifiers if row.error), key=lambda row: -row.error)
+    failed = sorted((row for row in facts.accuracy_ranking.verifiers if row.error), key=lambda row: -row.error)
     for row in failed[:1]:
         means = "which count as “incorrect” in its accuracy" if row.n else "so that nothing is measured of it"
         share = f" ({percent(row.error / row.n)} %)" if row.n else ""
@@ -317,7 +317,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     found = weakest(facts.report, best.verifier)
     by = facts.report.by or ""
     as_good = sum(row.accuracy == best.accuracy for row in facts.measured)
-    first = best is facts.best and len(facts.standing.verifiers) > 1
+    first = best is facts.best and len(facts.accuracy_ranking.verifiers) > 1
     rank = "one of the most accurate" if as_good > 1 else "the most accurate"
     who = f"{best.verifier}, {rank}," if first else best.verifier
     if found is None:
@@ -480,7 +480,7 @@ def _executions(facts: ProjectFacts) -> list[RunInfo]:
 
 def _label(facts: ProjectFacts) -> Iterator[Matter]:
     if (
-        facts.standing.verifiers
+        facts.accuracy_ranking.verifiers
         and not _executions(facts)
         and not any(n for source, n in facts.report.gold.items() if source != "none")
     ):

@@ -274,14 +274,14 @@ def joint_errors(
         UsageError: There are fewer than two verifiers, or one has no complete run.
     """
     protocol = protocol or protocol_of(project)
-    from workbench.statistics.joint_errors import Verdicts, judge_pair, said
+    from workbench.statistics.joint_errors import Verdicts, judge_pair, verdict_codes
 
     everything = columns(project)
     found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
     if len(found.judges) < 2:
         raise UsageError(*TOO_FEW)
     order = sorted(range(len(found.judges)), key=lambda place: _rank(found.judges[place].name, verifiers))
-    words = {found.judges[place].name: said(found.outcomes[place], protocol) for place in order}
+    words = {found.judges[place].name: verdict_codes(found.outcomes[place], protocol) for place in order}
     return JointErrorReport(
         errors=[
             judge_pair(a, b, Verdicts(words[a], words[b], found.gold, found.question))

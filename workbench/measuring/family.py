@@ -278,7 +278,7 @@ def pairs_table(report: FamilyReport) -> Table:
         column("Holm's p", lambda pair: pair.holm_p, p_value),
         column("q", lambda pair: pair.q, p_value),
         column("detectable", lambda pair: pair.detectable, number),
-        text("in words", lambda pair: standing(pair, report.level)),
+        text("in words", lambda pair: classify_pair(pair, report.level)),
     )
     notes = (
         f"p by permutation of questions; Holm's p keeps the chance of any false difference among "
@@ -291,7 +291,7 @@ def pairs_table(report: FamilyReport) -> Table:
     return table(f"All with {report.against}" if report.against else "Pairs", columns, report.family, notes=notes)
 
 
-def standing(pair: FamilyPair, level: float) -> str:
+def classify_pair(pair: FamilyPair, level: float) -> str:
     """Classify what a pair's tests conclude about A, one of `STANDINGS`."""
     return STANDINGS[2] if pair.holm_p >= level else STANDINGS[pair.difference < 0]
 
@@ -299,7 +299,7 @@ def standing(pair: FamilyPair, level: float) -> str:
 def ranking(report: FamilyReport) -> str:
     if report.against is not None:
         named = {
-            said: [inert(pair.a) for pair in report.family if standing(pair, report.level) == said]
+            said: [inert(pair.a) for pair in report.family if classify_pair(pair, report.level) == said]
             for said in STANDINGS
         }
         parts = [f"{said}: {', '.join(names)}" for said, names in named.items() if names]

@@ -186,7 +186,7 @@ def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
 
     one, protocol = entries.overall(a), entries.asked.protocol
     if b.kind == "baseline":
-        return compare_counted(count_clusters(one.columns).beside(CONSTANTS[b.name], protocol))
+        return compare_counted(count_clusters(one.columns).paired_counts(CONSTANTS[b.name], protocol))
     return compare_graded(one.graded(protocol), entries.overall(b).graded(protocol), one.columns.question)
 
 

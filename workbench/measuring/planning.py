@@ -30,7 +30,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.store import figures
-from workbench.measuring.store.figures import Begun
+from workbench.measuring.store.figures import StartedItem
 from workbench.runs.store import runs
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.report import AccuracyRow, BatchOrder, BatchSample, Sample
@@ -127,7 +127,8 @@ def plan(
     known = columns(project)
     chosen = known.chosen(selection)
     open_items = _open_items(known, chosen, check_items.ids(reader), gold)
-    available, begun = _by_group(known, open_items, by), _begun_by_group(known, open_items, figures.begun(reader), by)
+    available = _by_group(known, open_items, by)
+    begun = _started(known, open_items, figures.partly_labelled(reader), by)
     rows, adjudications, disputes = [], 0, 0.0
     for row in _groups(said, verifier, within):
         items = min(row.more, available[row.group])
@@ -238,7 +239,7 @@ class _Lacking(NamedTuple):
     conflicts: int
 
 
-def _least(begun: Sequence[Begun], items: int, per_item: int) -> _Lacking:
+def _least(begun: Sequence[StartedItem], items: int, per_item: int) -> _Lacking:
     taken = sorted(begun, key=lambda one: _missing(one, per_item))[:items]
     return _Lacking(
         labels=sum(_missing(one, per_item) for one in taken) + (items - len(taken)) * per_item,
@@ -247,7 +248,7 @@ def _least(begun: Sequence[Begun], items: int, per_item: int) -> _Lacking:
     )
 
 
-def _missing(one: Begun, per_item: int) -> int:
+def _missing(one: StartedItem, per_item: int) -> int:
     return 0 if one.differs else max(per_item - one.labels, 1)
 
 
@@ -271,12 +272,12 @@ def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
     return Counter(dict(zip(groups.names, many, strict=True)))
 
 
-def _begun_by_group(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
+def _started(known: Columns, items: BoolArray, begun: dict[int, StartedItem], by: By) -> dict[str, list[StartedItem]]:
     import numpy as np
 
-    groups, found = known.groups(by), defaultdict[str, list[Begun]](list)
-    for place in np.flatnonzero(items & np.isin(known.item, list(labelled))).tolist():
-        found[groups.names[groups.code[place]]].append(labelled[int(known.item[place])])
+    groups, found = known.groups(by), defaultdict[str, list[StartedItem]](list)
+    for place in np.flatnonzero(items & np.isin(known.item, list(begun))).tolist():
+        found[groups.names[groups.code[place]]].append(begun[int(known.item[place])])
     return found
 
 

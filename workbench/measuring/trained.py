@@ -48,7 +48,7 @@ class TrainedModels:
         self._wanted = "gold" if scored_by is None else f"a verdict of {scored_by!r} that counts"
         kept = known.chosen(_IN)
         self._kept = np.ones(len(known.item), dtype=np.bool_) if kept is None else kept
-        self._said, self._undecided = said_of(project, known, scored_by, gold)
+        self._said, self._undecided = item_truth(project, known, scored_by, gold)
         self._models, self._datasets = known.groups("model"), known.groups("dataset")
 
     def averages(self, line: TrainedModelLine) -> list[ModelAverage]:
@@ -100,7 +100,7 @@ def _place(names: Sequence[str], name: str) -> int:
     return names.index(name) if name in names else -1
 
 
-def said_of(project: Project, known: Columns, scored_by: str | None, gold: GoldChoice) -> tuple[IntArray, IntArray]:
+def item_truth(project: Project, known: Columns, scored_by: str | None, gold: GoldChoice) -> tuple[IntArray, IntArray]:
     """Return the truth of each item (1 correct, 0 not, -1 unknown), and which items are undecided."""
     import numpy as np
 

@@ -14,7 +14,7 @@ from workbench.measuring.columns import columns
 from workbench.measuring.records.watching import AlikeGroup, DriftAlarm, TrainingReport, Trainings, TrainingSteps
 from workbench.measuring.store import watching as stored
 from workbench.measuring.store.watching import AuditedRow, JudgedStep, TrainingRow
-from workbench.measuring.trained import said_of
+from workbench.measuring.trained import item_truth
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
@@ -84,7 +84,7 @@ def watched(
     if not found:
         return Trainings(trainings=[])
     known = columns(project)
-    truth, _ = said_of(project, known, scored_by, gold)
+    truth, _ = item_truth(project, known, scored_by, gold)
     return Trainings(
         trainings=[_report(project, one, (known.item, known.question, truth), scored_by, parts) for one in found]
     )

@@ -76,7 +76,7 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
         return {key: value or None for key, value in (self.settings | parser).items()}
 
 
-class _AskedItems(Struct, frozen=True, kw_only=True, eq=False):
+class _SelectedItems(Struct, frozen=True, kw_only=True, eq=False):
     """The items of the question.
 
     Attributes:
@@ -133,7 +133,7 @@ class WhatIf:
         ids: Row ids of the items whose verdict changes, in the order of the report.
     """
 
-    def __init__(self, project: Project, report: WhatIfReport, asked: _AskedItems, found: _NewOutcomes) -> None:
+    def __init__(self, project: Project, report: WhatIfReport, asked: _SelectedItems, found: _NewOutcomes) -> None:
         self._table = ItemTable(project, BrowseQuery())
         self._scope, self._found = asked, found
         self._kinds, self.ids = _ordered(asked, found, report)
@@ -258,7 +258,7 @@ def _run(project: Project, options: WhatIfOptions) -> RunRow:
     return run_row(project.database.reader(), number)
 
 
-def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _AskedItems:
+def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _SelectedItems:
     import numpy as np
 
     run, everything = _run(project, options), columns(project)
@@ -274,7 +274,7 @@ def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
         wanted = places[np.isin(everything.item[places], np.asarray(beside, dtype=np.int64))]
         others = np.random.default_rng(options.seed).permutation(places[~np.isin(places, wanted)])
         drawn = np.sort(np.concatenate([wanted, others])[: options.sample])
-    return _AskedItems(
+    return _SelectedItems(
         run=run,
         everything=everything,
         before=before,
@@ -285,7 +285,7 @@ def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
     )
 
 
-def _threshold(asked: _AskedItems, options: WhatIfOptions) -> float | None:
+def _threshold(asked: _SelectedItems, options: WhatIfOptions) -> float | None:
     """Return the threshold for stored scores, if that is all that changes.
 
     Raises:
@@ -318,7 +318,7 @@ def _changes(options: WhatIfOptions) -> dict[str, str | None]:
     return options.changes | threshold
 
 
-def _by_scores(asked: _AskedItems, threshold: float) -> _NewOutcomes:
+def _by_scores(asked: _SelectedItems, threshold: float) -> _NewOutcomes:
     import numpy as np
 
     from workbench.statistics.scores import at_threshold
@@ -332,7 +332,7 @@ def _by_scores(asked: _AskedItems, threshold: float) -> _NewOutcomes:
 
 
 def _by_judging(
-    project: Project, asked: _AskedItems, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
+    project: Project, asked: _SelectedItems, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
 ) -> _NewOutcomes:
     import numpy as np
 
@@ -356,7 +356,7 @@ def _by_judging(
 
 def _report(
     project: Project,
-    asked: _AskedItems,
+    asked: _SelectedItems,
     found: _NewOutcomes,
     changed: Variant | None,
     threshold: float | None,
@@ -403,7 +403,7 @@ def _report(
     )
 
 
-def _counts(asked: _AskedItems, found: _NewOutcomes) -> RejudgedItems:
+def _counts(asked: _SelectedItems, found: _NewOutcomes) -> RejudgedItems:
     import numpy as np
 
     drawn, read = len(asked.drawn), int(np.count_nonzero(found.after >= 0))
@@ -427,7 +427,7 @@ def _counts(asked: _AskedItems, found: _NewOutcomes) -> RejudgedItems:
     )
 
 
-def _ordered(asked: _AskedItems, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
+def _ordered(asked: _SelectedItems, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
     import numpy as np
 
     from workbench.statistics.flips import flips

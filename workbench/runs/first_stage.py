@@ -433,7 +433,7 @@ class AsyncReaders:
         return len(self._free)
 
     @property
-    def wanted(self) -> bool:
+    def is_over_capacity(self) -> bool:
         return self._busy > self._most
 
     def prepare(self, processes: int) -> None:

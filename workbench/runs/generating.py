@@ -225,7 +225,7 @@ class CompletionWork(Protocol):
     @property
     def parts(self) -> int: ...
 
-    def wanted(self, model: str, part: int) -> list[CompletionRequest]: ...
+    def missing(self, model: str, part: int) -> list[CompletionRequest]: ...
 
     def size(self, model: str, part: int) -> int: ...
 
@@ -344,7 +344,7 @@ class _ModelCompletions:
 
     def _pending_batches(self) -> Iterator[list[tuple[int, CompletionRequest]]]:
         for part in range(self._work.parts):
-            wanted = self._work.wanted(self.name, part)
+            wanted = self._work.missing(self.name, part)
             self.progress.done += self._work.size(self.name, part) - len(wanted)
             yield [(part, one) for one in wanted]
             self._part = part + 1
@@ -419,7 +419,7 @@ class _Completions:
 
     def _replies(self, part: int) -> Iterator[tuple[str, CompletionRequest, Reply]]:
         wanted = [
-            (one, place) for place, model in enumerate(self._models) for one in self._work.wanted(model.name, part)
+            (one, place) for place, model in enumerate(self._models) for one in self._work.missing(model.name, part)
         ]
         wanted.sort(key=lambda pair: (pair[0].question, pair[1], pair[0].sample))
         for one, place in wanted:

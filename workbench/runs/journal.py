@@ -159,9 +159,8 @@ class RunJournal:
             calls.lose_open(connection, run)
             self._refused = calls.refused(connection, run)
             self.usage = calls.get(connection, run) or RunUsage()
-            self._wanted = ResponseQuery(
-                after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
-            )
+            after, newest = calls.replay_after(connection, run), calls.newest_response(connection)
+            self._wanted = ResponseQuery(after=after, own=newest, reader=reader)
 
         lease.store(begin)
         self._before = spent(self.usage)

@@ -38,7 +38,7 @@ from workbench.verifiers.judges.published import PublishedPrompt, prompt_named, 
 from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, own, shown
-from workbench.verifiers.judges.verifier import asked_by
+from workbench.verifiers.judges.verifier import template_text
 
 __all__ = ["MAX_BYTES", "TEMPLATE"]
 
@@ -141,7 +141,7 @@ def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str)
             file = Path(given).name
     else:
         try:
-            text = _with(asked_by(options), id=_slug(name))
+            text = _with(template_text(options), id=_slug(name))
         except ValueError as error:
             raise UsageError(f"{error}.", "Only a judge of another strategy takes yours.") from error
     if (parser := options.get("parser")) is not None:
@@ -266,7 +266,7 @@ def text_of(options: Mapping[str, str]) -> str:
     if (given := options.get(TEMPLATE)) is not None:
         return read_template(Path(given))
     try:
-        return asked_by(options, whole_family=True)
+        return template_text(options, whole_family=True)
     except ValueError as error:
         raise UsageError(f"{error}.", "Strategies: " + ", ".join(STRATEGIES)) from error
 

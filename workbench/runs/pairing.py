@@ -30,7 +30,7 @@ def paired(
 
 def _rivals(database: Database, item: int, count: int) -> tuple[Rival, ...]:
     reader = database.reader()
-    circle = verdicts.beside(reader, item)
+    circle = verdicts.sibling_completions(reader, item)
     if item not in circle:
         return ()
     here = circle.index(item)

@@ -20,7 +20,7 @@ from workbench.runs.store import calls
 from workbench.runs.store.calls import CallRow, MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.duel.verifier import JudgeDuel
-from workbench.verifiers.probes.building import Companion, Probe, asked
+from workbench.verifiers.probes.building import Companion, Probe, verifier_input
 
 if TYPE_CHECKING:
     import sqlite3
@@ -71,7 +71,7 @@ class Collector:
             if isinstance(subject, Probe) and subject.completion is None:
                 self.skipped.append(subject)
                 continue
-            item = asked(subject)
+            item = verifier_input(subject)
             self._waiting[item.item] = subject
             chunk.append(item)
             if len(chunk) == _CHUNK:

@@ -144,12 +144,12 @@ class _StoredReplies:
         self.lacks = False
 
     async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
-        from workbench.llm.caller import wanted
+        from workbench.llm.caller import raise_if_filtered
         from workbench.llm.dialects import reread
 
         for key in self._lanes[role].prepare(request, sample).keys.values():
             if (stored := calls.response(self._reader, key)) is not None:
-                return wanted(key, reread(stored))
+                return raise_if_filtered(key, reread(stored))
         self.lacks = True
         raise _NotStored
 

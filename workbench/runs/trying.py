@@ -16,7 +16,7 @@ from workbench.runs.run_status import delete, light_info, wait
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcript
 from workbench.runs.verdict_files import verdict_evidence
-from workbench.runs.verifying import cancel, obeyed, start
+from workbench.runs.verifying import cancel, start, wait_for_request
 
 TRIED: Final = 5
 """Items that a verifier is tried on."""
@@ -64,7 +64,7 @@ def try_out(
     finally:
         if light_info(project, run).state in ACTIVE:
             cancel(project, run)
-            obeyed(project, run)
+            wait_for_request(project, run)
         delete(project, run)
 
 

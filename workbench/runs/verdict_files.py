@@ -264,7 +264,7 @@ def _store(connection: Connection, report: VerdictsImported, lines: list[_Placed
     for line in lines:
         wanted[line.run].append(line)
     for run, of_run in wanted.items():
-        held = verdicts.said(connection, run, [line.item for line in of_run])
+        held = verdicts.verdicts_of(connection, run, [line.item for line in of_run])
         new: dict[int, Verdict] = {}
         for line in of_run:
             known = new.get(line.item) or held.get(line.item)

@@ -52,7 +52,6 @@ __all__ = [
     "cancel",
     "configured",
     "kinds",
-    "obeyed",
     "pause",
     "resume",
     "run_info",
@@ -64,6 +63,7 @@ __all__ = [
     "verdict_evidence",
     "verdict_lines",
     "wait",
+    "wait_for_request",
 ]
 
 DEFAULT = "rules"
@@ -287,7 +287,7 @@ def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Sel
     _take_back(project, run, take_back, "verdicts")
 
 
-def obeyed(project: Project, run: int) -> RunInfo:
+def wait_for_request(project: Project, run: int) -> RunInfo:
     """Wait a few seconds for the runner to execute a request."""
     patience = time.monotonic() + _OBEY_S
     while (info := light_info(project, run)).request is not None and time.monotonic() < patience:

@@ -142,7 +142,7 @@ class ClusterCounts(NamedTuple):
         kinds = [cells[:, counted & (gold == label) & (right == yes)].sum(axis=1) for label in (0, 1) for yes in (0, 1)]
         return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
-    def beside(self, said: OutcomeCode, protocol: Protocol3) -> IntArray:
+    def paired_counts(self, said: OutcomeCode, protocol: Protocol3) -> IntArray:
         """Count each cluster's items by who is right, the verifier or a constant verdict: clusters x 4.
 
         They are neither, only the other, only the verifier and both: what `compare.compare_counted` takes.

@@ -38,7 +38,7 @@ class Verdicts(NamedTuple):
     question: IntArray
 
 
-def said(outcome: IntArray, protocol: Protocol3) -> IntArray:
+def verdict_codes(outcome: IntArray, protocol: Protocol3) -> IntArray:
     """Return 0 incorrect, 1 correct, 2 undecided where that is a verdict in its own right; -1 where nothing counts
     (int8).
     """

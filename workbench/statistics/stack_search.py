@@ -118,7 +118,7 @@ class StackSearch:
         self._typed: dict[bytes, tuple[list[Candidate], FloatArray, FloatArray]] = {}
         self.found = self._searched(most_stages)
 
-    def said(self, candidate: Candidate) -> PatternVerdicts:
+    def pattern_verdicts(self, candidate: Candidate) -> PatternVerdicts:
         width = len(self._first)
         outcome = np.full(width, OutcomeCode.ABSTAIN, dtype=np.int8)
         open_, asked = np.ones(width, dtype=np.bool_), np.zeros((len(self.costs), width), dtype=np.bool_)
@@ -149,7 +149,7 @@ class StackSearch:
         return self._right[said.outcome, np.arange(len(self._first))][self.pattern].astype(np.float64)
 
     def refined(self, candidate: Candidate, folds: BoolArray, cap: float) -> Candidate:
-        best, (share, cost) = candidate, self.worth(self.said(candidate), folds)
+        best, (share, cost) = candidate, self.worth(self.pattern_verdicts(candidate), folds)
         typed = sorted({kind for kind in self._types.tolist() if kind != self.pool.untyped})
         for number in range(len(candidate) - 1):
             for kind in typed:
@@ -158,7 +158,7 @@ class StackSearch:
                 if not types:
                     continue
                 other = (*best[:number], structs.replace(place, types=types), *best[number + 1 :])
-                found = self.worth(self.said(other), folds)
+                found = self.worth(self.pattern_verdicts(other), folds)
                 if found[1] <= cap and (found[0], -found[1]) > (share, -cost):
                     best, (share, cost) = other, found
         return best
@@ -178,7 +178,7 @@ class StackSearch:
             chosen = dict.fromkeys([*staged[:MOST_TYPED], *pairs[:MOST_TYPED]])
             found = [self.refined(self.found.candidates[place], folds, np.inf) for place in chosen]
             found = [one for one in found if any(place.types is not None for place in one)]
-            worth = np.array([self.worth(self.said(one), folds) for one in found]).reshape(-1, 2)
+            worth = np.array([self.worth(self.pattern_verdicts(one), folds) for one in found]).reshape(-1, 2)
             self._typed[key] = found, worth[:, 0], worth[:, 1]
         return self._typed[key]
 
@@ -315,11 +315,11 @@ def cheapest_not_worse(reference: int, margin: float) -> Choose:
         own = search.found.candidates.index(alone)
         inside = folds[search.pool.fold]
         question, _ = compact(search.pool.question[inside])
-        base = search.right(search.said(alone))[inside]
+        base = search.right(search.pattern_verdicts(alone))[inside]
         order = [place for place in np.argsort(cost, kind="stable").tolist() if share[place] >= share[own] - margin]
         for place in order[:MOST_BOUNDED]:
             candidate: Candidate = search.found.candidates[place]
-            if _least(search.right(search.said(candidate))[inside] - base, question) >= -margin:
+            if _least(search.right(search.pattern_verdicts(candidate))[inside] - base, question) >= -margin:
                 return candidate
         return alone
 
@@ -361,7 +361,7 @@ def cross_fitted(search: StackSearch, choose: Choose) -> CrossFitted:
         outside = everywhere.copy()
         outside[number] = False
         by_fold.append(choose(search, outside))
-        said, inside = search.said(by_fold[-1]), fold == number
+        said, inside = search.pattern_verdicts(by_fold[-1]), fold == number
         outcome[inside] = said.outcome[pattern[inside]]
         asked[:, inside] = said.asked[:, pattern[inside]]
     return CrossFitted(choose(search, everywhere), by_fold, outcome, asked)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from workbench.core.columns import FieldError, asked, column, said, subtype, text
+from workbench.core.columns import FieldError, column, completion_text, prompt_text, subtype, text
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training.frameworks import reference_column
@@ -113,9 +113,9 @@ class Judge:
         try:
             found = VerifierInput(
                 item=row,
-                question=asked("question", question),
+                question=prompt_text("question", question),
                 reference=text("reference", reference),
-                completion=said("completion", completion),
+                completion=completion_text("completion", completion),
                 subtype=subtype("subtype", kind),
             )
             if self._reward.by_tests:

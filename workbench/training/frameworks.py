@@ -12,7 +12,7 @@ from functools import cache
 from numbers import Integral
 from typing import Any, Final
 
-from workbench.core.columns import FieldError, asked, column, is_missing, said, subtype, text
+from workbench.core.columns import FieldError, column, completion_text, is_missing, prompt_text, subtype, text
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training.choosing import Scale, is_undecided
@@ -135,11 +135,11 @@ def trl_inputs(
         if is_missing(references[row])
         else VerifierInput(
             item=row,
-            question=asked(f"prompts[{row}]", turns[row])
+            question=prompt_text(f"prompts[{row}]", turns[row])
             if questions is None
             else text(f"question[{row}]", questions[row]),
             reference=text(f"{name}[{row}]", references[row]),
-            completion=said(f"completions[{row}]", replies[row]),
+            completion=completion_text(f"completions[{row}]", replies[row]),
             subtype=None if subtypes is None else subtype(f"subtype[{row}]", subtypes[row]),
         )
         for row in range(len(replies))

@@ -158,7 +158,7 @@ def _remembered(verifier: str, settings: str) -> Judging:
     return Judging(verifier, **json.loads(settings))
 
 
-def said_of(verdict: Verdict) -> dict[str, str | None]:
+def verdict_fields(verdict: Verdict) -> dict[str, str | None]:
     return {
         "verdict": verdict.outcome.word,
         "reference_final": verdict.reference_final,

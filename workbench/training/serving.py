@@ -226,16 +226,16 @@ class AsyncVerifier:
             while left:
                 async with self._readers.process() as process:
                     # It has the next piece already when it has read one: it never waits for the loop.
-                    await all_of([asyncio.ensure_future(asked(process)) for _ in range(2)])
+                    await all_of([asyncio.ensure_future(judge_pieces(process)) for _ in range(2)])
 
-        async def asked(process: AsyncReaderProcess) -> None:
+        async def judge_pieces(process: AsyncReaderProcess) -> None:
             while left:
                 number, piece = left.popleft()
                 try:
                     said[number] = [self._executor.recalled(answer) for answer in await process.ask(piece)]
                 except VerifierError:
                     said[number] = await self._here(piece)
-                if self._readers.wanted:
+                if self._readers.is_over_capacity:
                     return
 
         helping = [asyncio.ensure_future(elsewhere()) for _ in range(min(self._readers.free, len(left) - 1))]

@@ -12,7 +12,7 @@ from workbench.core.verdict import Verdict
 from workbench.training.frameworks import REFERENCES
 from workbench.training.pay import SuiteVerdict
 from workbench.verifiers.execution.evidence import standings
-from workbench.verifiers.execution.given import COLUMNS, GivenProblem, tests_columns
+from workbench.verifiers.execution.given import COLUMNS, RowProblem, tests_columns
 
 
 def with_tests(columns: Mapping[str, Any], wanted: str | None, length: int) -> dict[str, Any]:
@@ -27,7 +27,7 @@ _INSIDE: Final[frozenset[Where]] = frozenset({"inside", "program"})
 _LEAST: Final = 0.01
 
 
-def suite_verdict(verdict: Verdict, given: GivenProblem, runs: Mapping[str, Execution]) -> SuiteVerdict:
+def suite_verdict(verdict: Verdict, given: RowProblem, runs: Mapping[str, Execution]) -> SuiteVerdict:
     ran = {suite: one for suite, one in runs.items() if not one.harness_killed}
     every = [
         (test, letter, _weight(given, suite, place))
@@ -56,7 +56,7 @@ def suite_verdict(verdict: Verdict, given: GivenProblem, runs: Mapping[str, Exec
     )
 
 
-def _weight(given: GivenProblem, suite: str, place: int) -> float:
+def _weight(given: RowProblem, suite: str, place: int) -> float:
     if given.rates is None or suite != BASE:
         return 1.0
     return max(1 - given.rates[place], _LEAST)

@@ -17,7 +17,7 @@ from workbench.runs.executor import ExecutorClosed, State, within
 from workbench.training.tested import suite_verdict
 from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.execution.evidence import not_runnable
-from workbench.verifiers.execution.given import GivenProblem, problem_in
+from workbench.verifiers.execution.given import RowProblem, problem_in
 from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.runners import require
@@ -34,7 +34,7 @@ class SolutionJob:
         answer: The verdict, a `SuiteVerdict` where something was run.
     """
 
-    def __init__(self, item: VerifierInput, given: GivenProblem) -> None:
+    def __init__(self, item: VerifierInput, given: RowProblem) -> None:
         self.item, self.given = item, given
         self.answer: Future[Verdict] = Future()
         self._gone = False

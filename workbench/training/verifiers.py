@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-from workbench.training.judging import AT_ONCE, judging_by, said_of
+from workbench.training.judging import AT_ONCE, judging_by, verdict_fields
 
 
 def judged_by(
@@ -38,7 +38,7 @@ def judged_by(
         verdict = await loop.run_in_executor(_threads(), judging.verdict, *asked)
         found = judging.figures([verdict])
         trace.record_metric("undecided", found["undecided"])
-        trace.info[judging.name] = said_of(verdict)
+        trace.info[judging.name] = verdict_fields(verdict)
         return found["acc"]
 
     return judged

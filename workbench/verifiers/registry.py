@@ -144,7 +144,7 @@ class _Printed:
         self._output: TextIO = sys.stdout
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def redirect_output(self) -> Iterator[None]:
         with self._lock:
             # Who took the output elsewhere while something was loaded has put this back afterwards.
             if not self._loading and cast("object", sys.stdout) is not self:
@@ -182,7 +182,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
         known = ", ".join(sorted(cls.options)) or "it has none"
         raise UsageError(f"The verifier {point.name!r} has no option {unknown[0]!r}.", f"Its options: {known}.")
     try:
-        with _PRINTED.apart():
+        with _PRINTED.redirect_output():
             verifier: AnyVerifier = cls(**options)
     except ValueError as error:
         option, colon, wrong = str(error).partition(": ")
@@ -212,7 +212,7 @@ def _require_identity(point: EntryPoint, verifier: Configured) -> None:
 def _import(point: EntryPoint) -> Any:
     try:
         # A module that prints when it is imported must not end up between the lines of a report.
-        with _PRINTED.apart():
+        with _PRINTED.redirect_output():
             cls = point.load()
     except VerifierError:
         raise

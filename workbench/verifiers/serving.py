@@ -246,7 +246,7 @@ class OneServer:
         self._server = server_from(options)
         self._limits = limits_from(options)
 
-    def asked(self) -> dict[str, object]:
+    def server_config(self) -> dict[str, object]:
         server = self._server
         asked = {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
         return asked | server.extras.config()

@@ -12,7 +12,7 @@ import pytest
 from tests.commands import in_process
 from tests.tui.solved import solved_project
 from workbench.coding import problems
-from workbench.coding.apart import count_again, set_apart
+from workbench.coding.apart import count_again, exclude_test
 from workbench.coding.matrix import read_matrix
 from workbench.coding.ranking.passing import outcome_shares, pass_report, passes_by_tests
 from workbench.coding.ranking.truth import truth_of
@@ -45,10 +45,10 @@ def outcomes(project: Project) -> list[str]:
 def test_a_test_that_is_set_apart_counts_in_no_figure(project: Project) -> None:
     before = outcomes(project)
     assert (before[:4], clip(project).passing) == (["ppppp", "ppfpf", "ppfpf", "ppppf"], 1)
-    assert set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    assert exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
     assert outcomes(project) == [f"{letters[:4]}b" for letters in before]
     assert (clip(project).passing, clip(project).judged) == (2, 6)
-    set_apart(project, 1, "base", 2, reason=WHY, by="ines")
+    exclude_test(project, 1, "base", 2, reason=WHY, by="ines")
     assert outcomes(project)[:4] == ["ppbpb"] * 4
     assert clip(project).passing == 4
     (passed,) = pass_report(passes_by_tests(project, truth_of(project, suites=["base"])), [1]).rows
@@ -60,8 +60,8 @@ def test_a_test_that_is_set_apart_counts_in_no_figure(project: Project) -> None:
 
 def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
     before = outcomes(project)
-    set_apart(project, 1, "base", 4, reason=WHY, by="ines")
-    assert not set_apart(project, 1, "base", 4, reason="once more", by="ines")
+    exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
+    assert not exclude_test(project, 1, "base", 4, reason="once more", by="ines")
     assert read_matrix(project, 1, suite="base").problem.apart == {"base": {4: (WHY, "ines")}}
     assert count_again(project, 1, "base", 4, by="ines")
     assert not count_again(project, 1, "base", 4, by="ines")
@@ -73,7 +73,7 @@ def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
 
 
 def test_a_line_a_test_says_what_it_asks_and_why_it_did_not_pass(project: Project, tmp_path: Path) -> None:
-    set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
     export(project, ExportOptions(file=tmp_path / "t.csv", table="tests"))
     lines = list(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))
     second = [one for one in lines if (one["completion_id"], one["suite"]) == ("own/clip/1", "base")]
@@ -83,7 +83,7 @@ def test_a_line_a_test_says_what_it_asks_and_why_it_did_not_pass(project: Projec
 
 
 def test_a_new_run_does_not_run_it(project: Project) -> None:
-    set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
     found = problems_of(project.database, [1], ["base"])[1]
     assert ExecutionVerifier().programs(found, "def clip(x): ...", "program")["base"].broken == (4,)
 
@@ -91,7 +91,7 @@ def test_a_new_run_does_not_run_it(project: Project) -> None:
 @pytest.mark.parametrize(("suite", "position", "reason"), [("base", 9, WHY), ("none", 0, WHY), ("base", 0, "  ")])
 def test_what_is_no_test_or_has_no_reason_is_refused(project: Project, suite: str, position: int, reason: str) -> None:
     with pytest.raises(UsageError):
-        set_apart(project, 1, suite, position, reason=reason, by="ines")
+        exclude_test(project, 1, suite, position, reason=reason, by="ines")
 
 
 def test_the_command_line_sets_apart_lists_and_takes_back(

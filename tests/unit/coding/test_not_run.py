@@ -41,7 +41,7 @@ from workbench.training.pay import SuitePay
 from workbench.training.tested import suite_verdict
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.evidence import verdict_on
-from workbench.verifiers.execution.given import GivenProblem
+from workbench.verifiers.execution.given import RowProblem
 from workbench.verifiers.execution.interpreter import Code
 from workbench.verifiers.execution.settings import PoolSettings
 
@@ -159,10 +159,10 @@ def test_what_older_programs_stored_of_it_is_taken_out(project: Project, tmp_pat
 def test_it_pays_what_is_undecided_pays(pay: Literal["all", "share", "difficulty"], timeouts: Any) -> None:
     runs = {"base": KILLED, "plus": Execution(outcomes="p", level="L3", forgeable=1)}
     verdict = verdict_on(ADD, "die", Code(source="die", first_line=1), runs)
-    found = suite_verdict(verdict, GivenProblem(ADD, None), runs)
+    found = suite_verdict(verdict, RowProblem(ADD, None), runs)
     assert (found.outcome, found.passed, found.total, found.late) == (Outcome.ERROR, 1, 1, False)
     assert SuitePay(pay=pay, timeouts=timeouts).reward(found, None) is None
-    alone = suite_verdict(verdict, GivenProblem(ADD, None), {"base": KILLED})
+    alone = suite_verdict(verdict, RowProblem(ADD, None), {"base": KILLED})
     assert (alone.passed, alone.total, alone.weighted, alone.late) == (0, 0, None, False)
 
 

@@ -397,7 +397,7 @@ def test_values_that_are_no_answer_type_are_counted_and_stay_with_the_items(proj
         4,
         dict.fromkeys(["arithmetic", "fractions", "facts", "units"], 1),
     )
-    assert column.said.startswith(
+    assert column.description.startswith(
         "4 of 5 values of topic are no answer type (arithmetic, fractions, facts, …): take it"
     )
     assert report.kept == ["topic"]

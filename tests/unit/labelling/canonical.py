@@ -37,7 +37,7 @@ def _lines(project: Project) -> Iterator[bytes]:
             # A person's role is their database's own.
             line.role = "adjudicator" if line.kind == "adjudication" else "annotator"
         yield msgspec.json.encode(line) + b"\n"
-    for flag in flags.standing(reader):
+    for flag in flags.open_flags(reader):
         yield msgspec.json.encode(structs.replace(flag, completion=0)) + b"\n"
     for query in (_TASKS, _ITEMS):
         for state in reader.execute(query):

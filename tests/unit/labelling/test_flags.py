@@ -59,9 +59,9 @@ def test_a_flag_waits_is_answered_and_the_answer_is_read(project: Project) -> No
     assert (answer.answer, answer.asked, answer.heard) == ("Yes.", "Is 7 the same as 7.0?", False)
     opened = amira.open(item.completion)
     assert opened.answer == answer
-    amira.hear(answer)
+    amira.mark_answer_read(answer)
     assert [one.heard for one in amira.answers()] == [True]
-    amira.hear(amira.answers()[0])
+    amira.mark_answer_read(amira.answers()[0])
     looks = "SELECT count(*) FROM label_events WHERE kind = 'reveal' AND view = 'answer'"
     assert project.database.reader().execute(looks).fetchone() == (1,), "a look at an answer is recorded once"
     amira.submit(opened, Answer(verdict="correct"))
@@ -79,7 +79,7 @@ def test_an_answer_is_to_every_open_flag_and_a_second_one_corrects_it(project: P
     for session in (amira, ben):
         session.flag(AnnotationItem.of(_text(project, 1), asks_type=False), True, session.person.name)
     assert coordinating.answer(project, 1, "Look again.").to == ("amira", "ben")
-    amira.hear(amira.answers()[0])
+    amira.mark_answer_read(amira.answers()[0])
     assert coordinating.answer(project, 1, "No: it is wrong.").flags == 2
     assert [one.heard for one in amira.answers()] == [True, False]
     assert [flag.answer for flag in coordinating.flags(project, "all")] == ["No: it is wrong."] * 2
@@ -133,7 +133,7 @@ def test_flags_and_answers_travel_in_files_bundles_and_merges(project: Project, 
     with_amira = open_project(tmp_path / "amira.db")
     away = AnnotationSession(with_amira, "amira")
     (answer,) = away.answers()
-    away.hear(answer)
+    away.mark_answer_read(answer)
     other = the_next(away)
     if other.completion == answer.completion:
         other = the_next(away, answer.completion)

@@ -165,7 +165,7 @@ class Team(RuleBasedStateMachine):
         """Whoever asked reads the answers, and nobody reads others'."""
         replica = self.at(place)
         for answer in replica.desk(name).answers() if known(replica, name) else ():
-            replica.desk(name).hear(answer)
+            replica.desk(name).mark_answer_read(answer)
             assert answer.asked == name
 
     @rule(place=places)

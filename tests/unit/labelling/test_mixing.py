@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.config.settings import AnnotationPolicy
-from workbench.labelling.serving import items_to_come, kind_of_next
+from workbench.labelling.serving import kind_of_next, remaining_items
 
 SECRET = b"k" * 32
 
@@ -24,7 +24,7 @@ def test_shares_are_as_set_and_differ_between_people() -> None:
 def test_without_shares_nothing_is_mixed_in() -> None:
     policy = AnnotationPolicy(check_rate=0, repeat_share=0)
     assert {kind_of_next(SECRET, 1, n, policy) for n in range(500)} == {"fresh"}
-    assert items_to_come(SECRET, 1, 0, policy, fresh=100_000, checks=50, repeats=50) == 100_000
+    assert remaining_items(SECRET, 1, 0, policy, fresh=100_000, checks=50, repeats=50) == 100_000
 
 
 @settings(max_examples=100, deadline=None)
@@ -38,11 +38,11 @@ def test_what_is_to_come_falls_by_one_with_every_item(
 ) -> None:
     policy = AnnotationPolicy(check_rate=rates[0], repeat_share=rates[1])
     amounts = dict(zip(("fresh", "checks", "repeats"), left, strict=True))
-    coming, served = items_to_come(SECRET, 7, start, policy, **amounts), start
+    coming, served = remaining_items(SECRET, 7, start, policy, **amounts), start
     while amounts["fresh"]:
         name = {"check": "checks", "repeat": "repeats", "fresh": "fresh"}[kind_of_next(SECRET, 7, served, policy)]
         amounts[name if amounts[name] else "fresh"] -= 1
         served += 1
-        assert items_to_come(SECRET, 7, served, policy, **amounts) == coming - 1
+        assert remaining_items(SECRET, 7, served, policy, **amounts) == coming - 1
         coming -= 1
     assert coming == 0

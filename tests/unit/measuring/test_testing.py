@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.solved import OUTCOMES, solved_project
-from workbench.coding.apart import set_apart
+from workbench.coding.apart import exclude_test
 from workbench.core.project import Project
 from workbench.measuring.briefing import briefed
 from workbench.measuring.report.gathering import write_report
@@ -30,14 +30,14 @@ def test_tests_and_solutions_are_counted_by_problem(project: Project) -> None:
     assert clip.order[:3] == [("0", 5), ("3", 4), ("1", 3)]
     assert [test.passed for test in clip.tests] == [sum(one[n] == "p" for one in OUTCOMES.values()) for n in range(5)]
     assert (double.count("all"), clip.count("mixed")) == (1, 5)
-    set_apart(project, 1, "base", 2, reason="not asked for", by="ines")
+    exclude_test(project, 1, "base", 2, reason="not asked for", by="ines")
     clip = suite_figures(project)[0].problems[0]
     assert (clip.count("apart"), clip.tests[2].rate, clip.tests[2].why) == (1, None, "not asked for (ines)")
     assert clip.passing == 1
 
 
 def test_the_report_and_the_briefing_say_what_execution_measured(project: Project, tmp_path: Path) -> None:
-    set_apart(project, 1, "base", 2, reason="not [asked] for", by="ines")
+    exclude_test(project, 1, "base", 2, reason="not [asked] for", by="ines")
     write_report(project, tmp_path / "r.md", format="markdown", generated_at="")
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "execution (run 1) ran 7 solutions of 2 problems against 6 tests of suite base" in text

@@ -14,7 +14,7 @@ from tests.coding import make_code_project
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import VerifierError
 from workbench.core.project import Project
-from workbench.runs.verifying import obeyed, pause, run_info, start
+from workbench.runs.verifying import pause, run_info, start, wait_for_request
 from workbench.verifiers.execution.levels import best_level
 
 GOOD = "def add(a, b):\n    return a + b\n"
@@ -40,7 +40,7 @@ def killed(project: Project, run: int) -> None:
 
 def paused(project: Project, run: int) -> None:
     pause(project, run)
-    assert obeyed(project, run).state == "paused"
+    assert wait_for_request(project, run).state == "paused"
 
 
 @pytest.mark.parametrize("end", [killed, paused])

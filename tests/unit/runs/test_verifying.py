@@ -136,12 +136,12 @@ def test_pause_cancel_and_resume_from_two_front_ends(project: Project, other: Pr
     info = start(project, "slow-apart", workers=2)
     until_writing(project, info.run, ITEMS)
     verifying.pause(other, info.run)
-    assert verifying.obeyed(project, info.run).state == "paused"
+    assert verifying.wait_for_request(project, info.run).state == "paused"
     kept = stored(project, info.run)
     assert verifying.resume(project, info.run).state in ("queued", "running")
     until_writing(other, info.run, ITEMS)
     verifying.cancel(project, info.run)
-    assert verifying.obeyed(other, info.run).state == "cancelled"
+    assert verifying.wait_for_request(other, info.run).state == "cancelled"
     assert kept < stored(project, info.run)
     assert verifying.cancel(other, info.run).state == "cancelled"
     with pytest.raises(RunError, match="nothing to pause"):

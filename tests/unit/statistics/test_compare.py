@@ -82,7 +82,7 @@ def test_a_constant_verdict_is_compared_by_counts_as_by_items(
     question = np.array([one for *_, one in items])
     counts = count_clusters(AccuracyColumns(outcome=outcome, gold=gold, question=question))
     one, other = (grade(each, gold, protocol) for each in (outcome, np.full(len(gold), said, dtype=np.int8)))
-    assert compare_counted(counts.beside(said, protocol)) == compare_graded(one, other, question)
+    assert compare_counted(counts.paired_counts(said, protocol)) == compare_graded(one, other, question)
 
 
 def test_mcnemar_golden_value() -> None:

@@ -17,7 +17,7 @@ from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.agreement.cohen import pairs
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import grade
-from workbench.statistics.joint_errors import Verdicts, judge_pair, said
+from workbench.statistics.joint_errors import Verdicts, judge_pair, verdict_codes
 from workbench.statistics.records.comparison import JudgePair
 
 OUTCOMES = st.integers(-1, 3)
@@ -27,7 +27,9 @@ Rows = list[tuple[int, int, int, int]]
 
 def pair(rows: Rows, protocol: Protocol3 = "forced") -> JudgePair:
     a, b, gold, question = (np.array(column, dtype=np.int8) for column in zip(*rows, strict=True))
-    return judge_pair("a", "b", Verdicts(said(a, protocol), said(b, protocol), gold, question.astype(np.int64)))
+    return judge_pair(
+        "a", "b", Verdicts(verdict_codes(a, protocol), verdict_codes(b, protocol), gold, question.astype(np.int64))
+    )
 
 
 def repeated(*cells: tuple[int, int, int, int]) -> Rows:
@@ -89,7 +91,7 @@ def test_errors_are_those_the_protocol_counts(rows: Rows, protocol: Protocol3) -
 @given(ROWS, st.sampled_from(get_args(Protocol3)))
 def test_agreement_needs_no_gold_and_equals_scikit_learns(rows: Rows, protocol: Protocol3) -> None:
     a, b, _, question = (np.array(column) for column in zip(*rows, strict=True))
-    word_a, word_b = said(a, protocol), said(b, protocol)
+    word_a, word_b = verdict_codes(a, protocol), verdict_codes(b, protocol)
     both = (word_a >= 0) & (word_b >= 0)
     found = pair(rows, protocol)
     assert (found.n, found.questions) == (both.sum(), len(set(question[both].tolist())))

@@ -76,7 +76,7 @@ def test_every_candidate_is_counted_as_it_would_judge(protocol: str) -> None:
         graded = grade(real.outcome, given.gold, given.protocol)
         assert shares[place] == pytest.approx(graded.right.sum() / graded.counted.sum())
         assert costs[place] == pytest.approx((given.cost * real.asked).sum() / items)
-        said = search.said(candidate)
+        said = search.pattern_verdicts(candidate)
         assert (said.outcome[search.pattern] == real.outcome).all()
         assert (said.asked[:, search.pattern] == real.asked).all()
 
@@ -95,8 +95,8 @@ def test_rules_before_a_judge_are_found() -> None:
     found = cross_fitted(search, most_accurate())
     assert found.chosen == (CandidateStage(0, CORRECT), CandidateStage(1, BOTH))
     assert found.by_fold == [found.chosen] * 5
-    share, cost = search.worth(search.said(found.chosen), everywhere(search))
-    judge, dear = search.worth(search.said((CandidateStage(1),)), everywhere(search))
+    share, cost = search.worth(search.pattern_verdicts(found.chosen), everywhere(search))
+    judge, dear = search.worth(search.pattern_verdicts((CandidateStage(1),)), everywhere(search))
     assert share > judge
     assert cost < 0.8 * dear
 
@@ -143,7 +143,8 @@ def test_the_front_rises() -> None:
     assert caps == sorted(caps)
     assert np.isinf(caps[-1])
     worth = [
-        search.worth(search.said(most_accurate(cap)(search, everywhere(search))), everywhere(search)) for cap in caps
+        search.worth(search.pattern_verdicts(most_accurate(cap)(search, everywhere(search))), everywhere(search))
+        for cap in caps
     ]
     assert worth == sorted(worth)
     assert all(cost <= cap for (_, cost), cap in zip(worth, caps, strict=True))

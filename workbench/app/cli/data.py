@@ -179,7 +179,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     if report.missing:
         show("Without a value: " + some_of(f"{column} {many:,}" for column, many in report.missing.items()))
     for column in report.type_columns or []:
-        show(column.said)
+        show(column.description)
     if report.kept:
         show(f"Other columns, kept with the items: {some_of(report.kept)}")
     for plan in plans:

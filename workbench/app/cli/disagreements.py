@@ -19,7 +19,7 @@ from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import aligned, counted
 from workbench.core.text.inert import inert
-from workbench.measuring.records.review import Disagreement, ErrorCategory, ErrorCount, Queue, Review, StandingReview
+from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCategory, ErrorCount, Queue, Review
 
 if TYPE_CHECKING:
     from workbench.measuring.reviewing.queues import ReviewQueue
@@ -155,9 +155,9 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
         done = [take_back(project, uuid, by=options.by) for uuid in options.words]
         return Output(done, lambda done: [f"{len(done)} taken back"])
     if options.verb == "list":
-        from workbench.measuring.reviewing.deciding import standing_reviews
+        from workbench.measuring.reviewing.deciding import current_reviews
 
-        found = [one for one in standing_reviews(project) if options.verifier in (None, one.verifier)]
+        found = [one for one in current_reviews(project) if options.verifier in (None, one.verifier)]
         return Output(found, _show_reviews)
     if options.verb == "errors":
         from workbench.measuring.reviewing.deciding import error_counts
@@ -224,7 +224,7 @@ def _decision(project: Project, options: ReviewOptions) -> Callable[[int], Revie
     return lambda item: deciding.mark_error(project, item, run, category, by=by, queue=queue, note=note)
 
 
-def _show_reviews(found: Sequence[StandingReview]) -> None:
+def _show_reviews(found: Sequence[CurrentReview]) -> None:
     for review in found:
         about = f" {review.verifier} {review.category}" if review.kind == "error" else ""
         since = f"\tgold was {review.gold}, is {review.gold_now}" if review.gold != review.gold_now else ""

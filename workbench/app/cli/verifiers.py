@@ -256,7 +256,7 @@ def _do(project: Project, run: int, options: RunsOptions) -> None:
         )
     elif options.verb in ("pause", "cancel"):
         (verifying.pause if options.verb == "pause" else verifying.cancel)(project, run)
-        verifying.obeyed(project, run)
+        verifying.wait_for_request(project, run)
 
 
 def _delete(project: Project, run: int, yes: bool) -> Output:

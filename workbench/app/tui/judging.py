@@ -254,7 +254,7 @@ class JudgingScreen(InSight, PersonScreen):
         count = self.project.kept.count
         return RemarkPiece(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
 
-    def is_kept_unsaved(self) -> bool:
+    def is_last_label_unsaved(self) -> bool:
         """Tell whether the last label is only kept in memory; explain the missing file once."""
         kept = self.project.kept
         if kept.count == 1 and kept.why is not None:

@@ -133,7 +133,7 @@ class TypePrompt:
             return request(question, reference, secret)
         return published_request(self._published, question, reference)
 
-    def said(self, reply: str, fence: str | None) -> str | None:
+    def parse_reply(self, reply: str, fence: str | None) -> str | None:
         """Parse a reply: a code, or why the question has no type; None if it can't be parsed."""
         return suggestion(reply, fence) if self._published is None else named_in(reply)
 
@@ -224,7 +224,7 @@ def _proposals(
     proposals: list[tuple[int, str | None, str | None]] = []
     for question, sent, reply in zip(questions, prepared, replies, strict=True):
         if reply is not None:
-            said = asking.said(reply, sent.fence)
+            said = asking.parse_reply(reply, sent.fence)
             code = said if said is not None and is_typed(said) else None
             proposals.append((question.id, code, None if code is not None else said or UNREADABLE))
     return proposals

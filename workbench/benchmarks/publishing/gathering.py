@@ -60,7 +60,7 @@ def aliases(project: Project, *, names: bool) -> dict[int, str]:
     return found if names else {person: pseudonym(person) for person in found}
 
 
-def said_of(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
+def iter_annotations(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
     reader = project.database.reader()
     first: dict[int, tuple[str, str]] = {}
     for row, question, place in label_lines.places(reader, [member.item for member in frozen.members]):

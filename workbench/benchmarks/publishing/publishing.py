@@ -19,7 +19,7 @@ from workbench.benchmarks.card.document import card_text, data_path, licences_te
 from workbench.benchmarks.card.methods import leaderboard_table
 from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing.frozen import FrozenItem, FrozenSet, frozen_items, frozen_set
-from workbench.benchmarks.publishing.gathering import aliases, gather, lines_of, said_of
+from workbench.benchmarks.publishing.gathering import aliases, gather, iter_annotations, lines_of
 from workbench.benchmarks.publishing.leaderboard import leaderboard_csv
 from workbench.benchmarks.records import (
     COLUMNS,
@@ -246,7 +246,7 @@ class _FolderWriter:
 
     def add(self, frozen: FrozenSet, config: str) -> None:
         people = aliases(self._project, names=self._options.names)
-        said = list(said_of(self._project, frozen))
+        said = list(iter_annotations(self._project, frozen))
         found = gather(
             self._project, frozen, config, said, people, self._options.protocol or protocol_of(self._project)
         )

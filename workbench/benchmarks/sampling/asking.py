@@ -142,7 +142,7 @@ class Survey(Struct, kw_only=True):
     prompt_tokens: int = 0
 
 
-def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
+def plan_questions(project: Project, plan: CompletionPlan) -> PlanQuestions:
     """Return the questions of a plan.
 
     Raises:
@@ -207,7 +207,7 @@ class Asking:
     def size(self, model: str, part: int) -> int:
         return len(self._parts[part]) * self._models[model].samples
 
-    def wanted(self, model: str, part: int) -> list[CompletionRequest]:
+    def missing(self, model: str, part: int) -> list[CompletionRequest]:
         failed = self._failed.get(model)
         missing = self._missing(self._models[model], self._parts[part])
         return [wanted for wanted in missing if not failed or failed.keys().isdisjoint(self._keys(model, wanted))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from workbench.benchmarks.records import CompletionsWritten, ModelWritten
-from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, asked_by
+from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, plan_questions
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.run import RunUsage
@@ -97,7 +97,7 @@ def complete(
     from workbench.runs import generating
     from workbench.runs.lease import LeaseLost, claim_runner
 
-    asked = asked_by(project, plan)
+    asked = plan_questions(project, plan)
     runs_of(project, plan)
     servers = {model.name: model.server for model in plan.models}
     require_servers(project, servers, accept=trust or plan.own)

@@ -17,7 +17,7 @@ from workbench.benchmarks.sampling.asking import (
     PlannedModel,
     QuestionPrompt,
     Survey,
-    asked_by,
+    plan_questions,
 )
 from workbench.benchmarks.sampling.completing import runs_of
 from workbench.config.file import read_toml
@@ -57,7 +57,7 @@ def planned(
     Raises:
         UsageError: It is ambiguous which questions are meant, or a name belongs to another configuration.
     """
-    asked = asked_by(project, plan)
+    asked = plan_questions(project, plan)
     runs = runs_of(project, plan)
     asking = Asking(project, plan, asked.questions, runs, again=again)
     models = []

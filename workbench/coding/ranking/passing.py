@@ -15,7 +15,6 @@ from workbench.coding.ranking.selecting import SelectedSet
 from workbench.coding.ranking.truth import TOGETHER, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
 from workbench.coding.records.figures import (
     Bins,
-    GivenScores,
     HistogramReport,
     ModelPasses,
     OutcomeShares,
@@ -23,6 +22,7 @@ from workbench.coding.records.figures import (
     PassRow,
     SaturationReport,
     SaturationRow,
+    SelectedScores,
     SharesOfTests,
 )
 from workbench.core.code import BROKEN, PASS
@@ -332,13 +332,13 @@ BINS: Final = 20
 def histograms(
     sets: Iterable[SelectedSet],
     counts: Mapping[int, int] = {},
-    given: Mapping[str, list[GivenScores]] = {},
+    given: Mapping[str, list[SelectedScores]] = {},
 ) -> list[HistogramReport]:
     """Return histograms of the selections, one a data set; problems without a selection don't count.
 
     Args:
         counts: How many tests problems have, by row id (`tests_of_problems`).
-        given: What verifiers gave the same solutions, by data set (`given_scores`).
+        given: What verifiers gave the same solutions, by data set (`scores_of_selected`).
     """
     by_dataset: dict[str, list[SelectedSet]] = {}
     for one in sets:
@@ -354,9 +354,9 @@ def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet
     return {question: sum(by_suite.values()) for question, by_suite in found.items()}
 
 
-def given_scores(
+def scores_of_selected(
     project: Project, truth: Truth, sets: Sequence[SelectedSet], verifiers: Sequence[str]
-) -> dict[str, list[GivenScores]]:
+) -> dict[str, list[SelectedScores]]:
     """Return verifiers' scores of the solutions that true scores have selected, by data set.
 
     Raises:
@@ -371,7 +371,7 @@ def given_scores(
     return {dataset: [_scores_of_rater(project, rater, these) for rater in chosen] for dataset, these in items.items()}
 
 
-def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> GivenScores:
+def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> SelectedScores:
     import numpy as np
 
     from workbench.statistics.confusion import align, defined
@@ -383,7 +383,7 @@ def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> Gi
     given = [one for one in map(defined, there) if one is not None]
     if any(not 0 <= one <= 1 for one in given):
         raise UsageError(f"The scores of {rater.name} are no shares from 0 to 1, of which histograms are drawn.")
-    return GivenScores(
+    return SelectedScores(
         verifier=rater.name,
         run=rater.run,
         solutions=len(given),

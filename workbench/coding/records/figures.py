@@ -177,7 +177,7 @@ class OutcomeShares(Struct, frozen=True, kw_only=True):
     ground_truth: SharesOfTests | None
 
 
-class GivenScores(Struct, frozen=True, kw_only=True):
+class SelectedScores(Struct, frozen=True, kw_only=True):
     """A verifier's scores of the solutions that true scores have selected: figure 5b of the paper as data.
 
     Attributes:
@@ -217,7 +217,7 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
     gaps: Bins
     sizes: dict[int, int]
     mean_tests: float | None = None
-    given: list[GivenScores] = []
+    given: list[SelectedScores] = []
 
 
 class HistogramsReport(Struct, frozen=True, kw_only=True):

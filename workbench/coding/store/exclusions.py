@@ -24,7 +24,7 @@ def is_excluded_test(connection: sqlite3.Connection, question: int, suite: str, 
     return row is not None
 
 
-def apart(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str, str, str]]:
+def exclusion_rows(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str, str, str]]:
     return connection.execute(
         "SELECT d.name, q.key, x.suite, x.position, x.reason, x.person, x.created_at FROM tests_apart AS x "
         "JOIN questions AS q ON q.id = x.question_id JOIN datasets AS d ON d.id = q.dataset_id "

@@ -27,7 +27,7 @@ from workbench.data.store.problems import own_fields
 from workbench.data.store.tests import problems_of
 from workbench.llm.records import PromptMessage, Sampling
 from workbench.runs.generation import Models, Watch, WritingRequest, generating
-from workbench.verifiers.judges.case import JudgeCase, told
+from workbench.verifiers.judges.case import JudgeCase, filled
 from workbench.verifiers.judges.template import Prompt, prompt
 
 KINDS: Final[tuple[SolutionKind, ...]] = get_args(SolutionKind)
@@ -72,9 +72,9 @@ def _request(
 ) -> tuple[PromptMessage, ...]:
     name = problem.entry_point or ""
     # Only texts have lines around them: what is put in beside them must be a bare name.
-    call = told(asked.call, entry_point=name if name.isidentifier() else "", **words)
+    call = filled(asked.call, entry_point=name if name.isidentifier() else "", **words)
     if not texts.get("solution"):
-        call = told(call, solution="")
+        call = filled(call, solution="")
     return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(call).chat.messages
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, NoReturn
 from workbench.core.database import generation
 from workbench.core.database.connection import Database, interruptibly
 from workbench.core.database.migrations import APPLICATION_ID, give_name, latest_version
-from workbench.core.database.place import ENDS, LOGS, beside, require_unused, unused, waited_for
+from workbench.core.database.place import ENDS, LOGS, require_unused, sidecar_path, unused, waited_for
 from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
@@ -77,7 +77,7 @@ def _refuse(old: Path, why: str) -> NoReturn:
 
 
 def _held(path: Path) -> _CopyContents | str | None:
-    if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in LOGS)):
+    if any(log.exists() and log.stat().st_size for log in (sidecar_path(path, end) for end in LOGS)):
         return "it has been written to since it was made, and its log has not been written back"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
@@ -123,11 +123,11 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     Raises:
         StoreError: The file at that name is open in another process, or was just created by one.
     """
-    log = beside(temporary, "-wal")
+    log = sidecar_path(temporary, "-wal")
     if log.exists() and log.stat().st_size:
         # A full disk: the content is still in the log, which is not renamed along.
         raise StoreError(f"{target}: the disk is full.", "Make room on it, then try again.", "space")
-    if not any(os.path.lexists(beside(target, end)) for end in ENDS):
+    if not any(os.path.lexists(sidecar_path(target, end)) for end in ENDS):
         if not give_name(temporary, target):
             raise StoreError(f"{target} exists.", "Another process has just created it.")
         temporary.unlink(missing_ok=True)
@@ -141,7 +141,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         _store_names(target.parent)
         for end in ENDS[1:]:
             # SQLite would play it over the new file.
-            beside(target, end).unlink(missing_ok=True)
+            sidecar_path(target, end).unlink(missing_ok=True)
         temporary.replace(target)
         _store_names(target.parent)
     return kept
@@ -158,7 +158,7 @@ def _write_back(target: Path) -> None:
 def _keep(target: Path, place: Path) -> tuple[Path, ...]:
     kept = []
     for end in ENDS:
-        file, second = beside(target, end), beside(place, end)
+        file, second = sidecar_path(target, end), sidecar_path(place, end)
         if end == _INDEX or not file.exists():
             continue
         kept.append(second)
@@ -182,9 +182,9 @@ def _second_copy(file: Path, second: Path) -> None:
 
 def _free_name(target: Path, before: str) -> Path:
     number = 1
-    while any(os.path.lexists(beside(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
+    while any(os.path.lexists(sidecar_path(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
         number += 1
-    return beside(target, f"{KEPT}{before}-{number}")
+    return sidecar_path(target, f"{KEPT}{before}-{number}")
 
 
 def _drop_second_names(target: Path) -> None:
@@ -195,7 +195,7 @@ def _drop_second_names(target: Path) -> None:
         if target.exists() and second.samefile(target):
             # Of its logs these are copies, and it has been written to since.
             for end in reversed(ENDS):
-                beside(second, end).unlink(missing_ok=True)
+                sidecar_path(second, end).unlink(missing_ok=True)
 
 
 def _store_names(folder: Path) -> None:

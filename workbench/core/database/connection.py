@@ -20,11 +20,11 @@ from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.place import (
     ENDS,
     Place,
-    beside,
     require_bytes,
     require_local,
     require_plain_logs,
     require_unused,
+    sidecar_path,
 )
 from workbench.core.errors import Command, StoreError
 from workbench.core.files import sweep
@@ -267,7 +267,7 @@ class Database:
             self.close()
             require_unused(self.path)
             for end in ENDS:
-                beside(self.path, end).unlink(missing_ok=True)
+                sidecar_path(self.path, end).unlink(missing_ok=True)
 
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)

@@ -53,7 +53,7 @@ def require_bytes(path: Path) -> None:
         StoreError: It is empty.
     """
     if not path.stat().st_size:
-        logged = any(beside(path, end).exists() for end in LOGS)
+        logged = any(sidecar_path(path, end).exists() for end in LOGS)
         raise StoreError(
             f"{path} has 0 bytes: it is no database any more, or never was one.",
             "Nothing was written; its log is kept. " * logged
@@ -137,13 +137,13 @@ _LOCKED = {"": (0x40000000, 512), "-shm": (120, 9)}
 """Where in which file SQLite locks, and how many bytes: a process that has read from a database holds one of them."""
 
 
-def beside(path: Path, end: str) -> Path:
+def sidecar_path(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
 def users(path: Path) -> list[int]:
     """Return the processes, this one included, that have one of a database's files open, as far as they can be seen."""
-    files = {_inode_at(file) for end in ENDS if (file := beside(path, end)).exists()}
+    files = {_inode_at(file) for end in ENDS if (file := sidecar_path(path, end)).exists()}
     folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
     return sorted(number for number, folder in folders.items() if any(map(files.__contains__, _open_files(folder))))
 
@@ -170,7 +170,7 @@ def unused(path: Path) -> Iterator[None]:
     with ExitStack() as held:
         for end in _LOCKED:
             with suppress(FileNotFoundError):
-                held.enter_context(_locked(beside(path, end), path, end))
+                held.enter_context(_locked(sidecar_path(path, end), path, end))
         yield
 
 

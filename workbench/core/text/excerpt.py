@@ -48,13 +48,13 @@ def shortened(text: str) -> str:
 _BEFORE, _BEHIND = 10, 80
 
 
-def sought(search: str) -> re.Pattern[str]:
+def search_pattern(search: str) -> re.Pattern[str]:
     return re.compile(re.escape(search), re.IGNORECASE | re.ASCII)
 
 
 def snippet(text: str, search: str) -> str | None:
     """Return one line of a text around the first occurrence of another; None if there is none."""
-    found = sought(search).search(text)
+    found = search_pattern(search).search(text)
     if found is None:
         return None
     start, end = max(0, found.start() - _BEFORE), min(len(text), found.end() + _BEHIND)

@@ -185,7 +185,7 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
     elif _is_display(text, line):
         return _display_lines(text, line, source, answer)
     for place, fragment in enumerate(line.fragments):
-        if fragment.display and _stands_apart(text, line, fragment):
+        if fragment.display and _is_displayed(text, line, fragment):
             before = Prose(line.start, fragment.start, line.fragments[:place])
             end = line.end if text[fragment.end : line.end].strip() in _STOPS else fragment.end
             formula = Prose(fragment.start, end, (fragment,))
@@ -195,7 +195,7 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
     return [to_line(_inline(text, line), source, answer)]
 
 
-def _stands_apart(text: str, line: Prose, formula: Fragment) -> bool:
+def _is_displayed(text: str, line: Prose, formula: Fragment) -> bool:
     begins = not text[line.start : formula.start].strip()
     ends = text[formula.end : line.end].strip() in _STOPS
     return begins or ends or "\n" in render_math(formula.body, display=True)

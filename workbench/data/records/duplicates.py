@@ -76,7 +76,7 @@ class DuplicateReport(Struct, frozen=True, kw_only=True):
     duplicates: tuple[DuplicateLine, ...]
 
 
-class KeptLine(Struct, frozen=True, kw_only=True):
+class RemainingProblem(Struct, frozen=True, kw_only=True):
     """A problem that stays: a line that ``workbench code duplicates --output`` writes."""
 
     task_id: str

@@ -166,7 +166,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
         return self.problem.suites.get(self.suite, ())
 
     @property
-    def apart(self) -> dict[int, ExcludedTest]:
+    def excluded(self) -> dict[int, ExcludedTest]:
         return self.problem.apart.get(self.suite, {})
 
     def count(self, *places: Where) -> int:

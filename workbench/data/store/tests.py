@@ -182,7 +182,7 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
         "CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json(wanted),),
     ).fetchall()
-    tests, apart = tests_of(reader, "question", wanted, suites), tests_apart(reader, wanted)
+    tests, apart = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)
     written = _written(reader)
     return {
         row[0]: with_candidate(
@@ -211,7 +211,7 @@ def _written(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
     return {dataset: frozenset(names) for dataset, names in found.items()}
 
 
-def tests_apart(
+def exclusions_by_suite(
     connection: sqlite3.Connection, questions: Sequence[int]
 ) -> dict[int, dict[str, dict[int, ExcludedTest]]]:
     found: dict[int, dict[str, dict[int, ExcludedTest]]] = {}

@@ -305,7 +305,7 @@ def typed(connection: sqlite3.Connection, questions: Iterable[int]) -> set[int]:
     return {question for (question,) in rows}
 
 
-def asked(connection: sqlite3.Connection, questions: Iterable[int]) -> int:
+def count_type_questions(connection: sqlite3.Connection, questions: Iterable[int]) -> int:
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM json_each(?) AS named JOIN questions AS q ON q.id = named.value "
         "JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled'",
@@ -314,7 +314,7 @@ def asked(connection: sqlite3.Connection, questions: Iterable[int]) -> int:
     return row[0]
 
 
-def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
+def subject_slots(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
     wanted = json.dumps(list(subjects))
     rounds = dict(
         connection.execute(

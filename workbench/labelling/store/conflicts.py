@@ -86,7 +86,7 @@ def count(connection: sqlite3.Connection, person: int) -> int:
     return row[0]
 
 
-def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[ConflictingLabel]]:
+def conflicting_labels(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[ConflictingLabel]]:
     heads: dict[tuple[Task, int], dict[int, tuple[str, ConflictingLabel]]]
     heads = {(task, subject): {} for task, subject in connection.execute(WAITING, (person, -1))}
     for task, subject, maker, created_at, *label in connection.execute(_SAID, (person,)):

@@ -73,7 +73,7 @@ class Flag(Struct, frozen=True, kw_only=True):
         return not self.answered_at
 
 
-def standing(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
+def open_flags(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
     """Return every open flag, oldest first; with ``completion`` only those on it."""
     before: dict[tuple[int, str], list[FlagExchange]] = {}
     for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):

@@ -180,7 +180,7 @@ class ReviewLine(Struct, kw_only=True, omit_defaults=True):
     supersedes: str | None = None
 
 
-class StandingReview(ReviewLine, kw_only=True):
+class CurrentReview(ReviewLine, kw_only=True):
     """A review in force, as ``workbench review DB list --json`` shows it.
 
     Attributes:

@@ -92,7 +92,7 @@ class TriageCase(Struct, frozen=True, kw_only=True):
         return self.differences.kinds, self.gold, self.id if self.is_code else 0
 
     @property
-    def said(self) -> OutcomeWord:
+    def verdict(self) -> OutcomeWord:
         return self.erring[0].verdict
 
 

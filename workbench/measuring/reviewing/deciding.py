@@ -35,6 +35,7 @@ from workbench.labelling.assigning import Team, open_batch
 from workbench.measuring.records.review import (
     ERROR_CATEGORIES,
     LONGEST_NOTE,
+    CurrentReview,
     ErrorCategory,
     ErrorCount,
     GoldWord,
@@ -43,7 +44,6 @@ from workbench.measuring.records.review import (
     ReviewKind,
     ReviewLine,
     ReviewsImported,
-    StandingReview,
 )
 from workbench.measuring.store import reviews
 from workbench.tables.document import Table
@@ -252,7 +252,7 @@ def _at_desk(
             note=note,
             moment=moment or people.now(),
             gold=gold.word,
-            standing=reviews.standing(connection, [completion]).get(completion, []),
+            standing=reviews.current_by_completion(connection, [completion]).get(completion, []),
         )
 
 
@@ -284,16 +284,16 @@ Part = Literal["type", "subtype"]
 
 def reviews_of(project: Project, completion: int) -> list[Review]:
     """Return the reviews of an item that are in force, the newest last."""
-    return reviews.standing(project.database.reader(), [completion]).get(completion, [])
+    return reviews.current_by_completion(project.database.reader(), [completion]).get(completion, [])
 
 
-def standing_reviews(project: Project) -> list[StandingReview]:
+def current_reviews(project: Project) -> list[CurrentReview]:
     """Return all reviews in force, in the order in which they were made."""
     reader = project.database.reader()
     found = list(reviews.every(reader, only_standing=True))
     golds = reviews.gold_of(reader, {review.completion for review in found})
     return [
-        StandingReview(**structs.asdict(line_of(reader, review)), gold_now=golds[review.completion].word)
+        CurrentReview(**structs.asdict(line_of(reader, review)), gold_now=golds[review.completion].word)
         for review in found
     ]
 

@@ -128,7 +128,7 @@ class ReviewQueue:
     def _page(self, ids: Sequence[int]) -> list[Disagreement]:
         places = self._places(ids)
         reader = self._asked.project.database.reader()
-        golds, decided = reviews.gold_of(reader, places), reviews.standing(reader, list(places))
+        golds, decided = reviews.gold_of(reader, places), reviews.current_by_completion(reader, list(places))
         there = [row for row in self._table.rows(list(places)) if row.id in golds]
         cases = [self._case(row.id, *places[row.id], golds[row.id]) for row in there]
         types = self._asked.columns.groups("type")

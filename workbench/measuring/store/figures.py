@@ -62,7 +62,7 @@ def gold_columns(connection: sqlite3.Connection, kind: str) -> list[tuple[str, s
 # -- What labelling has taken so far: how long a label, how often people differed.
 
 
-class Begun(NamedTuple):
+class StartedItem(NamedTuple):
     """An undecided completion that somebody has labelled.
 
     Attributes:
@@ -91,7 +91,7 @@ def disputed(connection: sqlite3.Connection) -> tuple[int, int]:
     return row
 
 
-def begun(connection: sqlite3.Connection) -> dict[int, Begun]:
+def partly_labelled(connection: sqlite3.Connection) -> dict[int, StartedItem]:
     """Return completions with labels that are not final: work already done reduces what they still need.
 
     One whose verdict is settled and whose type is not has all its labels: it waits for an adjudicator.
@@ -101,7 +101,7 @@ def begun(connection: sqlite3.Connection) -> dict[int, Begun]:
         "JOIN label_events AS e ON e.task = 'correctness' AND e.subject = i.completion_id AND e.kind = 'label' "
         f"WHERE i.state IN ('labelled', 'conflict') AND {IN_FORCE} AND {OF_THIS_ROUND} GROUP BY e.subject"
     )
-    return {subject: Begun(labels, bool(differs)) for subject, labels, differs in rows}
+    return {subject: StartedItem(labels, bool(differs)) for subject, labels, differs in rows}
 
 
 # -- Judges whose verdicts decided what belongs to a data set.

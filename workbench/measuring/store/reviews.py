@@ -97,7 +97,7 @@ def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> Non
     )
 
 
-def standing(connection: sqlite3.Connection, completions: Sequence[int]) -> dict[int, list[Review]]:
+def current_by_completion(connection: sqlite3.Connection, completions: Sequence[int]) -> dict[int, list[Review]]:
     """Return the reviews in force on some completions, by row id, the newest last."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN {_FROM} "

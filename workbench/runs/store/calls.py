@@ -141,7 +141,7 @@ def newest_response(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def asked_after(connection: sqlite3.Connection, run: int) -> int:
+def replay_after(connection: sqlite3.Connection, run: int) -> int:
     """Return the number up to which a run may use no responses, since a user wants it to ask again."""
     row: tuple[int | None] | None = connection.execute("SELECT asked_after FROM runs WHERE id = ?", (run,)).fetchone()
     return 0 if row is None else row[0] or 0

@@ -328,7 +328,7 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
     )
 
 
-def beside(connection: sqlite3.Connection, item: int) -> list[int]:
+def sibling_completions(connection: sqlite3.Connection, item: int) -> list[int]:
     """Return the suitable completions of an item's question, itself included if it is one, in the order of import."""
     where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
     rows = connection.execute(
@@ -421,7 +421,7 @@ def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLi
     return None if row is None else _line(row, run, verifier)
 
 
-def said(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int, Verdict]:
+def verdicts_of(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int, Verdict]:
     """Return outcome, score and reason of a run's verdicts on some items, by row id."""
     rows = connection.execute(
         "SELECT completion_id, outcome, score, reason FROM verdicts WHERE run_id = ? AND sample = 0 "

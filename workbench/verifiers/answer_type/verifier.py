@@ -93,7 +93,7 @@ class AnswerType(OneServer):
         return {
             **PROMPT.config(),
             "parser": READING,
-            **self.asked(),
+            **self.server_config(),
             "fence": self._fence,
             "neutralise": self._neutralise,
         }

@@ -84,7 +84,7 @@ class Pairwise(OneServer):
             "opponents": self.opponents,
             "reference": self._with_reference,
             "parser": READING,
-            **self.asked(),
+            **self.server_config(),
         }
 
     def calls_per_item(self) -> float:

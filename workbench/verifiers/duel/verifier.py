@@ -109,7 +109,7 @@ class JudgeDuel(OneServer):
             "b": self.b,
             **self._prompt.config(),
             "parser": READING,
-            **self.asked(),
+            **self.server_config(),
         }
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:

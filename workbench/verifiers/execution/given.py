@@ -34,7 +34,7 @@ MAX_TESTS: Final = 1 << 15
 _Rate = Annotated[float, Meta(ge=0, le=1)]
 
 
-class GivenTests(Struct, frozen=True, kw_only=True):
+class RowTests(Struct, frozen=True, kw_only=True):
     """A problem's tests in a row; other keys of the row are ignored.
 
     Attributes:
@@ -56,7 +56,7 @@ class GivenTests(Struct, frozen=True, kw_only=True):
     pass_rates: list[_Rate] | None = None
 
 
-class GivenProblem(Struct, frozen=True):
+class RowProblem(Struct, frozen=True):
     """A problem, and how hard its tests are.
 
     Attributes:
@@ -122,7 +122,7 @@ def _row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:
     return tests_text(place, {"tests": value, **known} if known and not isinstance(value, str | Mapping) else value)
 
 
-def problem_of(given: str) -> GivenProblem:
+def problem_of(given: str) -> RowProblem:
     """Parse the tests in a text.
 
     Raises:
@@ -130,7 +130,7 @@ def problem_of(given: str) -> GivenProblem:
     """
     document = _document(given)
     if document is None:
-        return GivenProblem(Problem(task_id="", suites={BASE: _statements(given)}), None)
+        return RowProblem(Problem(task_id="", suites={BASE: _statements(given)}), None)
     if isinstance(document, list):
         document = {"tests": document}
     # Where rows are columns, each has the keys of all.
@@ -138,14 +138,14 @@ def problem_of(given: str) -> GivenProblem:
     if isinstance(inner := document.get("reward_model"), dict) and "tests" not in document:
         return problem_of(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
     if "inputs" in document:
-        return GivenProblem(_exchanged(document), None)
+        return RowProblem(_exchanged(document), None)
     if "assert_case" in document:
         document = {**document, "tests": document["assert_case"]}
     try:
-        found = msgspec.convert(document, GivenTests)
+        found = msgspec.convert(document, RowTests)
     except msgspec.ValidationError as error:
         raise UsageError(f"The tests can't be read: {error}.", f"{find_page('rewards')} shows the forms.") from error
-    return GivenProblem(_problem(found), _rates(found))
+    return RowProblem(_problem(found), _rates(found))
 
 
 problem_in: Final = lru_cache(_REMEMBERED)(problem_of)
@@ -198,7 +198,7 @@ def _exchanged(document: Mapping[str, Any]) -> Problem:
     )
 
 
-def _problem(found: GivenTests) -> Problem:
+def _problem(found: RowTests) -> Problem:
     suites = {BASE: found.tests, "plus": found.plus_tests, **found.suites}
     _require_number([*(found.whole_test or "")[:1], *(test for tests in suites.values() for test in tests)])
     read = {name: tuple(map(_test, tests)) for name, tests in suites.items() if tests}
@@ -227,7 +227,7 @@ def _require_number(tests: Sequence[Any]) -> None:
         raise UsageError(f"There are {len(tests):,} tests; at most {MAX_TESTS:,} are read.", "Give fewer.")
 
 
-def _rates(found: GivenTests) -> tuple[float, ...] | None:
+def _rates(found: RowTests) -> tuple[float, ...] | None:
     if found.pass_rates is None:
         return None
     if len(found.pass_rates) != len(found.tests):

@@ -50,7 +50,7 @@ class DelimitedReply(Struct, frozen=True):
         return ending(self.reply)
 
     @property
-    def said(self) -> str:
+    def answer(self) -> str:
         """Return the reply without its reasoning; "" for reasoning that never ended."""
         start, end = spoken(self.reply.text, self.fence)
         return self.reply.text[start:end]
@@ -148,7 +148,7 @@ def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: b
 # -- Filling a template's call with words of our own, before an item's texts are put in behind their fences.
 
 
-def told(call: TemplateCall, **words: str) -> TemplateCall:
+def filled(call: TemplateCall, **words: str) -> TemplateCall:
     """Fill these placeholders of the call with our own words, without a fence.
 
     Args:
@@ -208,7 +208,7 @@ def _certainty(heard: DelimitedReply, parser: Parser, reading: Reading) -> float
     words = WORDS.get(parser.name)
     if words is None or reading.verdict == "abstain":
         return reading.score
-    return probability(heard.reply.tokens, heard.said, words, correct=reading.verdict == "correct")
+    return probability(heard.reply.tokens, heard.answer, words, correct=reading.verdict == "correct")
 
 
 def silent(heard: DelimitedReply) -> Verdict:
@@ -230,7 +230,7 @@ def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
         return "truncated"
     if declined(own_lines(heard.reply.text, heard.fence)) == "refused":
         return "refused"
-    return None if heard.said.strip() else "unparsed"
+    return None if heard.answer.strip() else "unparsed"
 
 
 def _words(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | None:

@@ -85,11 +85,11 @@ class JudgePanel:
 
 
 async def _vote(member: _ServedMember, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-    async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+    async def ask_as_member(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=_role(member.name, role), sample=sample)
 
     try:
-        return await member.verifier.judge(item, asked, secret)
+        return await member.verifier.judge(item, ask_as_member, secret)
     except CallFailed as failed:
         return Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
 

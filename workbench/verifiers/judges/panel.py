@@ -147,7 +147,7 @@ def _role(place: int) -> str:
 
 
 def _asking(ask: Ask, member: str) -> Ask:
-    async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+    async def ask_as_member(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=member if role == "judge" else role, sample=sample)
 
-    return asked
+    return ask_as_member

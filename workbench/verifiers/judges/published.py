@@ -56,7 +56,7 @@ RELEASED: Final = Sampling(temperature=0.0, max_tokens=2048)
 Standing = Literal["as released", "changed"]
 
 
-def standing(data: bytes, prompt: PublishedPrompt) -> Standing:
+def prompt_state(data: bytes, prompt: PublishedPrompt) -> Standing:
     return "as released" if hashlib.sha256(data).hexdigest() == prompt.sha256 else "changed"
 
 
@@ -107,7 +107,7 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
         is_plain=True,
     )
     digest = hashlib.sha256(data).hexdigest()
-    return Template(id=path.stem, version=1, parser=PARSER, calls=(call,), sha256=digest), standing(data, prompt)
+    return Template(id=path.stem, version=1, parser=PARSER, calls=(call,), sha256=digest), prompt_state(data, prompt)
 
 
 def read_text(path: Path, hint: str) -> tuple[bytes, str]:

@@ -57,9 +57,9 @@ class Chain:
         replies: dict[str, str] = {}
         for call in earlier:
             heard = await case.ask(ask, call, replies)
-            if not heard.said.strip() or unusable(heard, strict=self._parser.is_strict):
+            if not heard.answer.strip() or unusable(heard, strict=self._parser.is_strict):
                 return Judged(verdict=silent(heard))
-            replies[call.name] = heard.said
+            replies[call.name] = heard.answer
         return self._judged(await case.ask(ask, last, replies))
 
     def _judged(self, heard: DelimitedReply) -> Judged:

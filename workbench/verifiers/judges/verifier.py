@@ -314,7 +314,7 @@ def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
     return kind.file or (f"{strategy}-{variant}" if variant else strategy)
 
 
-def asked_by(options: Mapping[str, str], *, whole_family: bool = False) -> str:
+def template_text(options: Mapping[str, str], *, whole_family: bool = False) -> str:
     """Return the text of our template that a judge with these options uses.
 
     Args:

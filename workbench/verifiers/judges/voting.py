@@ -87,10 +87,10 @@ def _words(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:
 
 
 def _sampled(ask: Ask, number: int, samples: int) -> Ask:
-    async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+    async def ask_sample(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=role, sample=sample * samples + number)
 
-    return asked
+    return ask_sample
 
 
 # -- Random draws that depend on a seed and an item's content only.

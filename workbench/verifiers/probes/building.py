@@ -78,7 +78,7 @@ def companions(rows: Iterable[BaseRow], families: tuple[Family, ...]) -> Iterato
             yield Companion(row=row, role="carrier", completion=row.wrong, real=True)
 
 
-def asked(subject: Probe | Companion) -> VerifierInput:
+def verifier_input(subject: Probe | Companion) -> VerifierInput:
     """Return a verifier's input.
 
     The item's number is below 0, so that it can't be taken for a completion's row id, and depends on question and

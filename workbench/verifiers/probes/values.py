@@ -100,7 +100,7 @@ def unsolved(answer: str) -> str | None:
     return f"3x = {3 * int(bare)}" if _SHORT_WHOLE.fullmatch(bare) else None
 
 
-def given_equation(question: str, answer: str) -> str | None:
+def find_question_equation(question: str, answer: str) -> str | None:
     bare = answer.strip("$ ")
     if not (_NAMED.fullmatch(bare) or _SHORT_WHOLE.fullmatch(bare)):
         return None
@@ -283,9 +283,9 @@ class Values:
         return unsolved(self.answer) or _skip("no_equation")
 
     @property
-    def given_equation(self) -> str:
+    def question_equation(self) -> str:
         """Return the question's own equation, if the answer is solved for something."""
-        return given_equation(self.row.question, self.answer) or _skip("no_equation")
+        return find_question_equation(self.row.question, self.answer) or _skip("no_equation")
 
     @property
     def circular(self) -> str:

@@ -262,7 +262,7 @@ class RewardModel(OneServer):
 
     def config(self) -> dict[str, object]:
         return {
-            **self.asked(),
+            **self.server_config(),
             "dialect": self._dialect,
             **self._form.config(),
             **({"chat": True, "answer": self._answer.text} if self._chat else {}),

@@ -30,6 +30,6 @@ that never
    or makes part of a larger formula (`surroundings`), gives for another thing than the question's (`subjects`), or
    rounds wrongly (`roundings`).
 
-Throughout: `spelling` removes differences of typing, `sought` prefilters patterns by their literals, `danger` limits
+Throughout: `spelling` removes differences of typing, `prefilter` prefilters patterns by their literals, `danger` limits
 the work (`TooComplex`).
 """

@@ -19,7 +19,7 @@ from workbench.core.final_answer import (
     stripped,
 )
 from workbench.verifiers.rules.envelopes import closing_line, enveloped
-from workbench.verifiers.rules.sought import PrefilteredPattern
+from workbench.verifiers.rules.prefilter import PrefilteredPattern
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.units import unit
 

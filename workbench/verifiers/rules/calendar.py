@@ -259,7 +259,7 @@ def _same_time(a: Moment, b: Moment) -> bool | None:
 
 
 def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
-    if ":" in source.text and (reader.question.asked.ratio or not (is_clock(source.text) or "-" in source.text)):
+    if ":" in source.text and (reader.question.required.ratio or not (is_clock(source.text) or "-" in source.text)):
         return None
     return moment(source.text)
 

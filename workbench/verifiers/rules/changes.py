@@ -154,7 +154,7 @@ def _same(one: Part[ChangeValue], other: Part[ChangeValue], with_: Comparison) -
 def _same_amount(one: Quantity, other: Quantity, with_: Comparison) -> Equality:
     if one.unit and other.unit and one.unit.dimensions == other.unit.dimensions:
         one, other = _difference(one, one.unit), _difference(other, other.unit)
-    found = same_quantity(one, other, with_.question.asked)
+    found = same_quantity(one, other, with_.question.required)
     return Equality(found is not None and found[0], "change")
 
 
@@ -175,7 +175,7 @@ def _signed(one: Part[ChangeValue], other: Part[Quantity], with_: Comparison) ->
 def _is_changed_by(changed: ChangeValue, number: Quantity, with_: Comparison) -> bool:
     if changed.amount is not None:
         return _same_amount(changed.amount, number, with_).equal
-    share = number.number.value / 100 if number.is_number and with_.question.asked.percent else _share_of(number)
+    share = number.number.value / 100 if number.is_number and with_.question.required.percent else _share_of(number)
     return (number.is_number or _is_share(number)) and changed.factor == 1 + share
 
 

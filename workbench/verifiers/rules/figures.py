@@ -81,11 +81,11 @@ def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
     head, _, text = source.text.rpartition("=")
-    found = ratio(text, in_words=reader.question.asked.ratio and " to " in text)
+    found = ratio(text, in_words=reader.question.required.ratio and " to " in text)
     if found is not None:
         return _in_order(found, head.casefold().split(":"), reader.question)
     one, sign, other = text.partition(":")
-    if sign and other and ":" not in other and reader.question.asked.ratio:
+    if sign and other and ":" not in other and reader.question.required.ratio:
         quotient = reader.part(f"({one})/({other})", source.depth + 1).value
         return quotient if isinstance(quotient, Expression) else None
     return None
@@ -103,7 +103,7 @@ def _in_order(found: Ratio, labels: list[str], question: TypedQuestion) -> Ratio
 
 
 def _based(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return marked(source.text) or grouped(source.raw, reader.question.asked.base)
+    return marked(source.text) or grouped(source.raw, reader.question.required.base)
 
 
 def _measure(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -140,7 +140,7 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
     if leniency.units == "required" and one.value.unit is not None and other.value.is_number:
         return Equality(False, "quantity.unit_missing")
     near = leniency.near(first, second)
-    found = same_quantity(first, near, question.asked)
+    found = same_quantity(first, near, question.required)
     if found is None:
         if first.word or second.word:
             return Equality(False, "quantity.differs")
@@ -173,7 +173,7 @@ def _same_thing(
     question = with_.question
     if equality.rule == "quantity.unit_dropped":
         only = first if second.is_number else second
-        if only.unit is not None and (question.asked.percent or not question.may_be_in(only.unit)):
+        if only.unit is not None and (question.required.percent or not question.may_be_in(only.unit)):
             return Equality(False, "quantity.differs")
         if only.name.startswith("per ") and "per" not in words(question.text):
             raise Doubt("alike")
@@ -191,7 +191,7 @@ def _based_numbers(one: Part[Based], other: Part[Based], with_: Comparison) -> E
 
 
 def _based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
-    same = same_based(one.value, other.text, with_.question.asked.base)
+    same = same_based(one.value, other.text, with_.question.required.base)
     return None if same is None else Equality(same, "base")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import gcd, isqrt
 from typing import TYPE_CHECKING
 
-from workbench.verifiers.rules.sought import PrefilteredPattern
+from workbench.verifiers.rules.prefilter import PrefilteredPattern
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison

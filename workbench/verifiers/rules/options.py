@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.verifiers.rules.sought import PrefilteredPattern
+from workbench.verifiers.rules.prefilter import PrefilteredPattern
 from workbench.verifiers.rules.spelling import tidy, unquoted
 
 _WRAPPER = re.compile(

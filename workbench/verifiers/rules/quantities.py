@@ -15,7 +15,7 @@ from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
 from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, exact, leading
 from workbench.verifiers.rules.numberwords import PARTS
-from workbench.verifiers.rules.sought import PrefilteredPattern
+from workbench.verifiers.rules.prefilter import PrefilteredPattern
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit, unit
 
@@ -261,7 +261,7 @@ class Quantity(NamedTuple):
         return self.unit is None and not self.word
 
 
-def asked(question: str) -> RequiredForm:
+def required_form(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _PERCENT.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from workbench.verifiers.rules.options import options
-from workbench.verifiers.rules.quantities import RequiredForm, asked
+from workbench.verifiers.rules.prefilter import PrefilteredPattern
+from workbench.verifiers.rules.quantities import RequiredForm, required_form
 from workbench.verifiers.rules.sense import stem, unknown_words, words
-from workbench.verifiers.rules.sought import PrefilteredPattern
 from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.units import Unit, leading_unit, unit
 
@@ -240,9 +240,9 @@ class TypedQuestion:
         return options(self.text, numbered=self.type == "C")
 
     @cached_property
-    def asked(self) -> RequiredForm:
+    def required(self) -> RequiredForm:
         """Return whether it asks for a percentage, for degrees, in another base."""
-        return asked(self.text)
+        return required_form(self.text)
 
     @cached_property
     def _powers_of_length(self) -> frozenset[int]:

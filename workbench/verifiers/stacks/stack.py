@@ -165,10 +165,10 @@ class Stack:
         made, verifier = self._made[stage.name]
         if verifier.isolation == "served":
 
-            async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+            async def ask_stage(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
                 return await ask(request, step=step, role=_role(made.name, role), sample=sample)
 
-            return await judged_by_server(cast("ServedVerifier", verifier), item, asked, secret)
+            return await judged_by_server(cast("ServedVerifier", verifier), item, ask_stage, secret)
         if (judge := self._judges.get(stage.name)) is None:
             # A preview of the calls includes those of later stages, too.
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="unjudged"))

@@ -149,7 +149,7 @@ def test_a_set_of_items_or_of_nothing_is_refused(project: Project, server: Scrip
         with pytest.raises(UsageError, match=message):
             carry_out(project, plan_in(project, file))
         file.write_text(file.read_text("utf-8").replace(line, 'set = "draw"'), "utf-8")
-    assert asking.asked_by(project, wanted).questions == (1, 2, 3, 4, 5)
+    assert asking.plan_questions(project, wanted).questions == (1, 2, 3, 4, 5)
 
 
 def test_a_refused_key_stops_its_model_alone(project: Project) -> None:

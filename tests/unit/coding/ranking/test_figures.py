@@ -9,7 +9,6 @@ import pytest
 
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
 from workbench.coding.ranking.passing import (
-    given_scores,
     histograms,
     outcome_shares,
     pass_of_file,
@@ -17,6 +16,7 @@ from workbench.coding.ranking.passing import (
     passes_by_tests,
     passes_by_verdict,
     saturation,
+    scores_of_selected,
 )
 from workbench.coding.ranking.selecting import How, select_stored
 from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
@@ -138,7 +138,7 @@ def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_sel
     put_scores(project, "reward", dict.fromkeys(said, -2.5))
     truth = truth_of(project)
     sets = list(select_stored(project, How(), truth))
-    (found,) = histograms(sets, given=given_scores(project, truth, sets, ["utg"]))
+    (found,) = histograms(sets, given=scores_of_selected(project, truth, sets, ["utg"]))
     (plain,) = histograms(sets)
     assert (found.scores, found.sizes, plain.given) == (plain.scores, plain.sizes, [])
     (given,) = found.given
@@ -148,9 +148,9 @@ def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_sel
     text = histograms_text(HistogramsReport(histograms=[found], shares=[]))
     assert f"Scores of the same solutions by utg, run {run} (mean 0.37, 1 without a score)" in text
     with pytest.raises(UsageError, match="reward are no shares from 0 to 1"):
-        given_scores(project, truth, sets, ["reward"])
+        scores_of_selected(project, truth, sets, ["reward"])
     with pytest.raises(UsageError, match="no complete run with scores of nobody"):
-        given_scores(project, truth, sets, ["nobody"])
+        scores_of_selected(project, truth, sets, ["nobody"])
 
 
 def test_outcomes_are_shared_out_by_run_suite_and_ground_truth(tmp_path: Path) -> None:

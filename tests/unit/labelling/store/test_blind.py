@@ -177,7 +177,7 @@ CALLS: dict[str, Callable[[AnnotationSession, AnnotationItem], object]] = {
     "release": lambda session, item: session.release(item.completion),
     "flag": lambda session, item: session.flag(item, True),
     "answers": lambda session, item: session.answers(),
-    "hear": lambda session, item: list(map(session.hear, session.answers())),
+    "mark_answer_read": lambda session, item: list(map(session.mark_answer_read, session.answers())),
     "keep_draft": lambda session, item: session.keep_draft(item, "mine"),
     "heartbeat": lambda session, item: session.heartbeat(),
     "history": lambda session, item: session.history(),

@@ -23,11 +23,11 @@ from workbench.measuring.records.review import LONGEST_NOTE, ErrorCategory, Revi
 from workbench.measuring.reviewing.deciding import (
     UndecidableError,
     confirm,
+    current_reviews,
     error_counts,
     mark_error,
     reviews_of,
     send_back,
-    standing_reviews,
     take_back,
 )
 from workbench.measuring.store import reviews
@@ -304,7 +304,7 @@ class TestCounts:
     def test_what_stands_says_what_gold_was_and_is(self, project: Project) -> None:
         confirm(project, 1, by="chris")
         label(project, 1, {"ann": "incorrect", "ben": "incorrect"})
-        review = standing_reviews(project)[0]
+        review = current_reviews(project)[0]
         assert (review.completion_id, review.gold, review.gold_now) == ("c0", "correct", "incorrect")
 
 

@@ -13,10 +13,10 @@ from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import Project
 from workbench.measuring.reviewing.deciding import (
     confirm,
+    current_reviews,
     export_reviews,
     import_reviews,
     mark_error,
-    standing_reviews,
     take_back,
 )
 
@@ -57,8 +57,8 @@ def test_decisions_come_back_in_another_database(project: Project, tmp_path: Pat
     other = elsewhere(tmp_path)
     done = import_reviews(other, path)
     assert (done.imported, done.unchanged, done.refused) == (4, 0, 0)
-    assert standing_reviews(other) == standing_reviews(project)
-    assert [review.category for review in standing_reviews(other)] == ["units"]
+    assert current_reviews(other) == current_reviews(project)
+    assert [review.category for review in current_reviews(other)] == ["units"]
     again = import_reviews(other, path)
     assert (again.imported, again.unchanged, again.refused) == (0, 4, 0)
     second = tmp_path / "second.jsonl"
@@ -70,7 +70,7 @@ def test_the_newest_decision_is_in_force_in_whatever_order_they_come(project: Pr
     error = {**LINE, "kind": "error", "verifier": "a"}
     late = {**error, "uuid": "u2", "category": "units", "created_at": "2025-01-02T00:00:00Z"}
     import_reviews(project, write(tmp_path, late, {**error, "category": "format"}))
-    assert [review.uuid for review in standing_reviews(project)] == ["u2"]
+    assert [review.uuid for review in current_reviews(project)] == ["u2"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_bad_line_is_refused_with_its_field(
     refusal = done.refusals[0]
     assert (refusal.line, refusal.field) == (1, field)
     assert message in refusal.message
-    assert len(standing_reviews(project)) == 1
+    assert len(current_reviews(project)) == 1
 
 
 def test_the_same_uuid_with_other_content_is_refused(project: Project, tmp_path: Path) -> None:

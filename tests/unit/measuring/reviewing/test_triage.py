@@ -216,4 +216,4 @@ def test_the_database_has_no_new_table_for_it(project: Project) -> None:
     assert isinstance(project.database, Database)
     scope = of_a(project)
     triage.give_cause(project, cases(project, scope), Cause("other", "x"), scope, by=ME)
-    assert len(deciding.standing_reviews(project)) == 4, "review list, export and import know it"
+    assert len(deciding.current_reviews(project)) == 4, "review list, export and import know it"

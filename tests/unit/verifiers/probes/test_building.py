@@ -16,7 +16,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.base import Pending
 from workbench.verifiers.probes import programs
-from workbench.verifiers.probes.building import asked, balanced, companions, probes
+from workbench.verifiers.probes.building import balanced, companions, probes, verifier_input
 from workbench.verifiers.probes.payloads import families_named, suite
 from workbench.verifiers.probes.programs import RightAnswers
 from workbench.verifiers.probes.values import wrong_answer
@@ -31,17 +31,17 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_numbers_are_apart_negative_and_the_same_in_every_choice() -> None:
-    every = [asked(probe).item for probe in probes([SUM, PROGRAM], suite(), 0)]
-    every += [asked(one).item for one in companions([SUM, PROGRAM], suite())]
+    every = [verifier_input(probe).item for probe in probes([SUM, PROGRAM], suite(), 0)]
+    every += [verifier_input(one).item for one in companions([SUM, PROGRAM], suite())]
     assert len(set(every)) == len(every)
     assert max(every) < 0
-    assert {asked(probe).item for probe in probes([PROGRAM], families_named(("P4",)), 3)} < set(every)
+    assert {verifier_input(probe).item for probe in probes([PROGRAM], families_named(("P4",)), 3)} < set(every)
 
 
 def test_a_verifier_is_asked_word_for_word() -> None:
     row = structs.replace(SUM, example="1 + 1 is 2")
     (probe,) = [one for one in probes([row], families_named(("P1",)), 0) if one.payload.id == "space"]
-    item = asked(probe)
+    item = verifier_input(probe)
     assert (item.question, item.reference, item.completion, item.subtype, item.example) == (
         row.question,
         row.reference,
@@ -182,7 +182,7 @@ def test_any_texts_make_probes(question: str, reference: str, completion: str | 
     row = BaseRow(question_id=1, key="q", question=question, reference=reference, right=completion, wrong=completion)
     made_of_it = list(probes([structs.replace(row, carrier=completion)], suite(), 0))
     assert all((probe.completion is None) == (probe.skipped is not None) for probe in made_of_it)
-    assert all(isinstance(asked(probe), VerifierInput) for probe in made_of_it)
+    assert all(isinstance(verifier_input(probe), VerifierInput) for probe in made_of_it)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.records.probe import BaseRow
-from workbench.verifiers.probes.building import asked, companions, probes
+from workbench.verifiers.probes.building import companions, probes, verifier_input
 from workbench.verifiers.probes.payloads import families_named
 
 FAMILIES = families_named(("P1", "P2", "P3", "P4", "P5", "P6", "P11"))
@@ -46,8 +46,8 @@ def attack(rows: list[BaseRow], judge: Judge) -> Attack:
         probe for probe in probes([*rows, *carried], FAMILIES, seed=11) if not probe.payload.id.startswith("reference")
     ]
     tried = [probe for probe in made if probe.completion is not None]
-    verdicts = judge([asked(probe) for probe in tried])
-    controls = judge([asked(one) for one in companions(rows, FAMILIES) if one.role == "control"])
+    verdicts = judge([verifier_input(probe) for probe in tried])
+    controls = judge([verifier_input(one) for one in companions(rows, FAMILIES) if one.role == "control"])
     return Attack(
         asked=Counter(probe.family.family for probe in tried),
         accepted=Counter(

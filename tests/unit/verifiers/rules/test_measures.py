@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.verifiers.rules.comparing import compared
-from workbench.verifiers.rules.quantities import RequiredForm, asked
+from workbench.verifiers.rules.quantities import RequiredForm, required_form
 
 PLAIN = RequiredForm()
 
@@ -320,4 +320,4 @@ def test_the_question_says_what_a_bare_number_means() -> None:
     ],
 )
 def test_asked(question: str, expected: RequiredForm) -> None:
-    assert asked(question) == expected
+    assert required_form(question) == expected

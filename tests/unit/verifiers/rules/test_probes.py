@@ -16,7 +16,7 @@ from tests.unit.verifiers.rules.table import TABLE
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.pool import WorkerPool
-from workbench.verifiers.probes.building import asked, probes
+from workbench.verifiers.probes.building import probes, verifier_input
 from workbench.verifiers.probes.payloads import families_named
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data" / "tuples.jsonl"
@@ -68,7 +68,7 @@ def test_no_answer_that_is_altered_denied_or_unsolved_passes(
     rules_pool: WorkerPool, rows: Callable[[], list[BaseRow]]
 ) -> None:
     made = [probe for probe in probes(rows()[::3], NOT_THE_ANSWER, seed=11) if probe.completion is not None]
-    verdicts = by_rules(rules_pool, [asked(probe) for probe in made])
+    verdicts = by_rules(rules_pool, [verifier_input(probe) for probe in made])
     accepted = [probe.completion for probe, one in zip(made, verdicts, strict=True) if one.outcome is Outcome.CORRECT]
     assert accepted == []
     assert {probe.family.family for probe in made} >= {"P19", "P20", "P21"}
@@ -81,7 +81,7 @@ def test_no_real_answer_that_is_altered_denied_or_unsolved_passes(
 ) -> None:
     rows = base_rows(real_rows)[::4]
     made = [probe for probe in probes(rows, NOT_THE_ANSWER, seed=11) if probe.completion is not None]
-    verdicts = by_rules(rules_pool, [asked(probe) for probe in made])
+    verdicts = by_rules(rules_pool, [verifier_input(probe) for probe in made])
     assert [probe.payload.id for probe, one in zip(made, verdicts, strict=True) if one.outcome is Outcome.CORRECT] == []
 
 

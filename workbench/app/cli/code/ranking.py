@@ -304,7 +304,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of tests that
     a model wrote, are shown for the same solutions. Exit code 3: some lines of FILE were rejected.
     """
-    from workbench.coding.ranking.passing import given_scores, histograms, outcome_shares, tests_of_problems
+    from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
     from workbench.coding.ranking.selecting import How, select_from
     from workbench.coding.ranking.tables import histograms_text
     from workbench.coding.ranking.truth import truth_of
@@ -327,7 +327,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
         meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
         sets = _selected(project, how, meant, options)
         counts = tests_of_problems(project, meant, sets)
-        given = given_scores(project, meant, sets, options.verifiers) if options.verifiers else {}
+        given = scores_of_selected(project, meant, sets, options.verifiers) if options.verifiers else {}
         report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
     return Output(report, histograms_text, after=list(_without_reference(sets)))
 

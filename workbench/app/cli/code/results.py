@@ -14,7 +14,7 @@ from workbench.core.project import Project
 from workbench.core.selection import selection_of
 
 if TYPE_CHECKING:
-    from workbench.coding.apart import TestApart
+    from workbench.coding.apart import ExcludedSuiteTest
 
 
 class CodeResultsOptions(Options, frozen=True, kw_only=True):
@@ -82,14 +82,14 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
     changed = (
         apart.count_again(project, *place, by=options.by)
         if options.undo
-        else apart.set_apart(project, *place, reason=options.reason, by=options.by)
+        else apart.exclude_test(project, *place, reason=options.reason, by=options.by)
     )
     how = "counts again" if options.undo else "is set apart: no metric counts it"
     said = f"test {options.number} of {options.suite}, {options.problem}: {'' if changed else 'already '}{how}"
     return Output({"changed": changed}, lambda _: [said])
 
 
-def _test_lines(found: Sequence[TestApart]) -> Iterator[str]:
+def _test_lines(found: Sequence[ExcludedSuiteTest]) -> Iterator[str]:
     for one in found:
         yield "\t".join((one.dataset, one.task_id, one.suite, str(one.test), one.by, one.reason))
     yield f"{len(found)} set apart"

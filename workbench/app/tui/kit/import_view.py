@@ -31,7 +31,7 @@ def preview(found: ImportReport) -> Content:
 
 def imported(found: ImportReport) -> str:
     runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
-    types = "".join(f"; {column.said}" for column in found.type_columns or [])
+    types = "".join(f"; {column.description}" for column in found.type_columns or [])
     code = f"; {found.code.words}" if found.code else ""
     broken = f"; {counted(found.broken, 'test')} can say nothing about any solution" if found.broken else ""
     return printable(f"{_counts(found, 'taken')}{code}{broken}{runs}{types}")
@@ -89,6 +89,6 @@ def _rest(found: ImportReport) -> Iterator[Content]:
         said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())
         yield Content(printable(f"rows without a value: {said}"))
     for types in found.type_columns or []:
-        yield Content.styled(printable(f"! {types.said}"), "$text-warning")
+        yield Content.styled(printable(f"! {types.description}"), "$text-warning")
     if found.kept:
         yield Content(printable(f"kept with the items: {', '.join(found.kept)}"))

@@ -24,7 +24,7 @@ from workbench.measuring.judged import BASELINE
 from workbench.measuring.records.review import Review
 
 if TYPE_CHECKING:
-    from workbench.coding.matrix import SolutionStanding
+    from workbench.coding.matrix import SolutionSummary
 
 TEXTS: Final = ("question", "reference", "completion")
 PANES: Final = (*TEXTS, "evidence")
@@ -66,7 +66,7 @@ class ReadyItem(NamedTuple):
     panes: dict[str, Pane]
     reviews: tuple[Review, ...] = ()
     why: str = ""
-    solution: SolutionStanding | None = None
+    solution: SolutionSummary | None = None
 
 
 class AnswerReading(NamedTuple):
@@ -90,7 +90,7 @@ def answer_card(item: ItemDetail, width: int) -> Content:
     return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
 
 
-def solution_card(item: ItemDetail, solution: SolutionStanding) -> Content:
+def solution_card(item: ItemDetail, solution: SolutionSummary) -> Content:
     """Return the summary of a solution: the called function, passed tests, then gold and verdicts."""
     said = [Content.assemble("gold ", _mark(item.gold))]
     said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
@@ -168,7 +168,7 @@ def _reading(
 
 
 def ready(
-    item: ItemDetail, view: View, widths: Mapping[str, int], solution: SolutionStanding | None = None
+    item: ItemDetail, view: View, widths: Mapping[str, int], solution: SolutionSummary | None = None
 ) -> ReadyItem:
     """Render the texts of an item and wrap them; slow for long ones.
 

@@ -55,7 +55,7 @@ def plain(text: str) -> Span:
 def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate: float | None) -> Iterator[Line]:
     test = matrix.test_of(solution, position)
     share = "not run" if rate is None else f"{percent(rate, 0)} % of solutions pass"
-    share = "" if position in matrix.apart else f"{share} · "
+    share = "" if position in matrix.excluded else f"{share} · "
     share = "this solution's own · " if matrix.own else share
     came = f" · from round {matrix.rounds[position]}" if matrix.rounds else ""
     yield (
@@ -69,7 +69,7 @@ def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str
     """Return where a test is judged, or why it is set apart."""
     if test is None:
         return "no such test"
-    if (reason := matrix.apart.get(position)) is not None:
+    if (reason := matrix.excluded.get(position)) is not None:
         return f"set apart: {reason.words}"
     fault = matrix.faults.get(test)
     return PLACES[matrix.where[test]] if fault is None else f"broken: the reference fails it too: {fault}"
@@ -114,7 +114,7 @@ def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) 
     letter = letter_at(solution.outcomes, position)
     yield outcome_line(letter, position)
     failure = failure_of(solution.execution, position)
-    if letter == BROKEN and (reason := matrix.apart.get(position)) is not None:
+    if letter == BROKEN and (reason := matrix.excluded.get(position)) is not None:
         yield Span("because  ", "dim"), Span(reason.words)
     elif letter == BROKEN and (fault := fault_of(matrix, solution, position)):
         yield Span("error    ", "dim"), Span(fault, "error"), Span("  also the reference's", "dim")

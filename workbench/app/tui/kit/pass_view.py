@@ -148,7 +148,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
         " of each solution's own" if matrix.own else "",
         f" ({FORGEABLE} {forgeable} forgeable)" if forgeable else "",
         f" ({broken} broken)" if broken else "",
-        f" ({len(matrix.apart)} set apart)" if matrix.apart else "",
+        f" ({len(matrix.excluded)} set apart)" if matrix.excluded else "",
         " · by ",
         (found_by(matrix), "bold"),
         f"\n{done} · {share}",

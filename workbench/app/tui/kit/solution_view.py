@@ -92,8 +92,8 @@ def _style(letter: str) -> Tone:
 
 def _why(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
     failure = failure_of(solution.execution, position)
-    if position in matrix.apart:
-        return matrix.apart[position].words
+    if position in matrix.excluded:
+        return matrix.excluded[position].words
     if failure is None:
         return fault_of(matrix, solution, position)
     if failure.got is not None:

@@ -22,7 +22,7 @@ from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
 from workbench.app.tui.kit.conditions import chip_at, chips_line
 from workbench.app.tui.kit.segments import marked
 from workbench.app.tui.kit.sources import PAGE, FixedSource
-from workbench.core.text.excerpt import sought
+from workbench.core.text.excerpt import search_pattern
 
 
 class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
@@ -137,7 +137,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self._repaint()
 
     def mark(self, text: str) -> None:
-        self._sought = sought(text) if text else None
+        self._sought = search_pattern(text) if text else None
         self._repaint()
 
     def jump_to_row(self, number: int) -> None:

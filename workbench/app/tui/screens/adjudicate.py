@@ -309,7 +309,7 @@ class AdjudicateScreen(JudgingScreen):
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
-        if self.is_kept_unsaved():
+        if self.is_last_label_unsaved():
             self._current, self._said = None, f"kept, not saved: {_value(ruling)}"
         elif conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)

@@ -170,7 +170,7 @@ class AnnotateScreen(ItemFlow):
         self._current = texts._replace(item=_answered(texts.item, answer))
         said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
         self._said = said + _instead_of(texts.item, answer)
-        if self.is_kept_unsaved():
+        if self.is_last_label_unsaved():
             self._said = f"kept, not saved: {answer.verdict or answer.subtype or ''}"
         if self._queued is not None:
             queued, self._queued = self._queued, None
@@ -452,7 +452,7 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
 
 def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:
     for answer in answers:
-        session.hear(answer)
+        session.mark_answer_read(answer)
     return session.answers()
 
 

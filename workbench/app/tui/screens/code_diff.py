@@ -234,7 +234,7 @@ def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool
     digits = len(str(max((side.number for row in rows for side in (row.left, row.right) if side), default=1)))
     lines: list[Line] = []
     changes: list[int] = []
-    draw = _beside if beside else _above
+    draw = _side_by_side if beside else _above
     for block in _blocks(rows):
         if block[0].kind != "same":
             changes.append(len(lines))
@@ -257,7 +257,7 @@ def _blocks(rows: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
         yield block
 
 
-def _beside(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
+def _side_by_side(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
     room = max((width - len(SPLIT)) // 2, digits + 4)
     for row in _closed_up(block):
         left = _diff_side(row.left, "" if row.kind == "same" else "removed", room, digits)

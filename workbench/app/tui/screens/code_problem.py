@@ -26,7 +26,7 @@ from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.screens.code_diff import Comparing, compare
 from workbench.app.tui.suite_start import choose_export, run_again, start_suite
 from workbench.app.tui.switches import following, index_of
-from workbench.coding.apart import count_again, set_apart
+from workbench.coding.apart import count_again, exclude_test
 from workbench.coding.matrix import Arrangement, arranged, read_matrix
 from workbench.core.label import coordinator_name
 from workbench.core.selection import Condition
@@ -266,9 +266,8 @@ class CodeProblemScreen(LiveScreen):
         matrix, position = self.matrix, self.query_one(PassGrid).column_key
         if matrix is None or position is None:
             return
-        test = TestDecision(
-            self.question, matrix.suite, position, matrix.apart[position].reason if position in matrix.apart else ""
-        )
+        reason = matrix.excluded[position].reason if position in matrix.excluded else ""
+        test = TestDecision(self.question, matrix.suite, position, reason)
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
             self.notify("Tests of one solution's own can't be set apart.", markup=False)
         elif test.was_excluded:
@@ -296,7 +295,7 @@ class CodeProblemScreen(LiveScreen):
         work: Callable[[], bool] = (
             partial(count_again, *args, by=coordinator_name())
             if reason is None
-            else partial(set_apart, *args, reason=reason, by=coordinator_name())
+            else partial(exclude_test, *args, reason=reason, by=coordinator_name())
         )
         self.in_background(work, partial(self._stored, test, reason), group="test-decision", exclusive=False)
 

@@ -41,7 +41,7 @@ from workbench.core.text.figures import (
 from workbench.core.text.figures import interval as fractions
 from workbench.measuring.comparing import joint_errors
 from workbench.measuring.comparing_tables import comparison_as, comparison_name
-from workbench.measuring.family import best_pair, family, standing
+from workbench.measuring.family import best_pair, classify_pair, family
 from workbench.statistics.records.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
 
 Measure = Literal["difference", "phi", "both", "kappa"]
@@ -274,7 +274,7 @@ class FamilyScreen(FigureScreen):
 
 def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:
     """Return the difference and the test results, as seen from one of the two."""
-    difference, says = pair.difference, standing(pair, level)
+    difference, says = pair.difference, classify_pair(pair, level)
     if pair.a == a:
         return difference, says
     return 0.0 - difference, {"better": "worse", "worse": "better"}.get(says, says)  # equal is never "-0.0"

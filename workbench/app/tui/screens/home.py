@@ -387,7 +387,7 @@ def _unread() -> Option:
 def _measured(facts: ProjectFacts, version: int | None) -> Late:
     from workbench.measuring.briefing import matters
 
-    return Late(version, matters=matters(facts, late=True), standing=facts.standing)
+    return Late(version, matters=matters(facts, late=True), standing=facts.accuracy_ranking)
 
 
 def _same(one: Matter, other: Matter) -> bool:

@@ -319,7 +319,7 @@ def opened(path: Path) -> Iterator[EvalFile]:
             yield EvalFile(path, file, archive)
 
 
-def beside(file: EvalFile, sample: str) -> dict[str, Any]:
+def read_sample_parts(file: EvalFile, sample: str) -> dict[str, Any]:
     """What stands beside the member of a sample that is spread over several: its metadata, and its long texts by the
     numbers that stand for them. Nothing of any other sample.
 
@@ -413,7 +413,7 @@ def _members(file: EvalFile, path: Path) -> Iterator[Row]:
     for number, name in enumerate(file.samples, 1):
         try:
             raw = file.read(name)
-            more = beside(file, name)
+            more = read_sample_parts(file, name)
         except RefusedError as error:
             yield refusal(number, name.encode(errors="replace"), error)
         else:

@@ -22,12 +22,12 @@ from workbench.data.formats.logs.logged import (
     Read,
     always,
     answer,
-    asked,
-    kept,
+    answer_text,
     maybe_text,
     messages,
     number,
-    said,
+    question_fields,
+    remaining_fields,
     unread,
     verifier_name,
 )
@@ -53,15 +53,15 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
     gold = row.get("gold_judgment")
     yield Logged(
         item={
-            "question": said(row, "question"),
+            "question": answer_text(row, "question"),
             "reference": answer(row, "gold_answer") or "",
-            "completion": said(row, "llm_response"),
+            "completion": answer_text(row, "llm_response"),
             "model": maybe_text(row, "model", "model_name"),
             "source": _source(row),
             **_type(row.get("answer_type")),
             # "C", an invalid question or response, is no gold of ours; gold_judgment stays beside the item.
             "gold": _GOLD.get(gold.strip().upper()) if isinstance(gold, str) else None,
-            **kept(row, _TAKEN.union(_JUDGED), "compassverifier"),
+            **remaining_fields(row, _TAKEN.union(_JUDGED), "compassverifier"),
         },
         grades=tuple(_grade(row)),
     )
@@ -135,14 +135,14 @@ def _read_xverify(row: Mapping[str, Any]) -> Iterator[Logged]:
     subtype = row.get("key_answer_type")
     yield Logged(
         item={
-            "question": said(row, "question"),
+            "question": answer_text(row, "question"),
             "reference": answer(row, "correct_answer") or "",
-            "completion": said(row, "llm_output"),
+            "completion": answer_text(row, "llm_output"),
             "model": maybe_text(row, "model_name"),
             "source": maybe_text(row, "dataset"),
             "subtype": _SUBTYPES.get(subtype) if isinstance(subtype, str) else None,
             "gold": _judged(row.get(_PEOPLE)),
-            **kept(row, _XVERIFY_TAKEN | _judgments(row).keys(), "xverify"),
+            **remaining_fields(row, _XVERIFY_TAKEN | _judgments(row).keys(), "xverify"),
         },
         grades=tuple(_grades(row)),
     )
@@ -204,7 +204,7 @@ def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
         **_question(row),
         "reference": "",
         "source": maybe_text(row, "subset"),
-        **kept(row, _REWARDBENCH_TAKEN, "rewardbench"),
+        **remaining_fields(row, _REWARDBENCH_TAKEN, "rewardbench"),
     }
     golds = [True] * len(chosen) + [False] * len(rejected)
     grades = _rewardbench_grades(row, judge, len(chosen), len(rejected))
@@ -220,19 +220,19 @@ def _answers(row: Mapping[str, Any], side: str) -> list[str]:
     value = row.get(side)
     if value is None and f"text_{side}" in row:
         # Their whole conversation, under a template: the prompt stands before the answer.
-        return [said(row, f"text_{side}").removeprefix(said(row, "prompt"))]
+        return [answer_text(row, f"text_{side}").removeprefix(answer_text(row, "prompt"))]
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return list(value)
-    return [said(row, side)]
+    return [answer_text(row, side)]
 
 
 def _question(row: Mapping[str, Any]) -> dict[str, str]:
     if row.get("prompt") is not None:
-        return asked(row, "prompt")
+        return question_fields(row, "prompt")
     value = row.get("chosen")
     if not isinstance(value, list) or len(list(messages(value, "chosen"))) < 2:
         raise RefusedError("missing_field", "prompt", "prompt is missing. Add it.")
-    return asked({"chosen": value[:-1]}, "chosen")
+    return question_fields({"chosen": value[:-1]}, "chosen")
 
 
 def _question_id(row: Mapping[str, Any]) -> str | None:

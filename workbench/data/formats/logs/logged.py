@@ -214,7 +214,7 @@ def number(value: object) -> float | None:
     return number_of(int(value) if isinstance(value, bool) else value)
 
 
-def asked(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
+def question_fields(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
     """Return the question from a model's input, text or chat messages, and its system prompt.
 
     One message stands for itself; several are each headed by who speaks.
@@ -234,7 +234,7 @@ def asked(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
     return {"question": question, **({"system": told} if told else {})}
 
 
-def said(row: Mapping[str, Any], *keys: str) -> str:
+def answer_text(row: Mapping[str, Any], *keys: str) -> str:
     """Return a model's answer: text, or the last message of a chat.
 
     Raises:
@@ -281,7 +281,7 @@ def content(value: object, key: str) -> str:
     raise wrong(key, _CHAT)
 
 
-def kept(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str, Any]:
+def remaining_fields(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str, Any]:
     """Return the rest of a row, to be kept with the item.
 
     Args:

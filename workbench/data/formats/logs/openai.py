@@ -26,13 +26,13 @@ from workbench.data.formats.logs.logged import (
     Read,
     always,
     answer,
-    asked,
+    answer_text,
     content,
     graded,
     maybe_text,
     messages,
     number,
-    said,
+    question_fields,
     unread,
     verifier_name,
     wrong,
@@ -101,7 +101,7 @@ def _is_question(row: Mapping[str, Any]) -> bool:
 
 def _request(row: Mapping[str, Any]) -> Asked:
     body = row["body"] if isinstance(row["body"], dict) else {}
-    question = asked(body, "messages", "input", "prompt")
+    question = question_fields(body, "messages", "input", "prompt")
     return {**question, "reference": "", **_named(body.get("metadata"), _BESIDES)}
 
 
@@ -294,7 +294,7 @@ def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
     yield Logged(
         item={
             "completion_id": f"{row['run_id']}/{row['sample_id']}",
-            **asked(sampling, "prompt"),
+            **question_fields(sampling, "prompt"),
             "reference": _expected(match),
             "completion": _completion(sampling, match),
             "model": str(models[0]) if isinstance(models, list) and models else None,
@@ -311,7 +311,7 @@ def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
     sampled = sampling.get("sampled")
     if isinstance(sampled, list) and sampled and isinstance(sampled[0], str):
         return sampled[0]
-    return said(sampling, "sampled")
+    return answer_text(sampling, "sampled")
 
 
 def _expected(match: Mapping[str, Any]) -> str:

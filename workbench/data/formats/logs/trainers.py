@@ -22,11 +22,11 @@ from workbench.data.formats.logs.logged import (
     Read,
     always,
     answer,
-    asked,
+    answer_text,
     graded,
-    kept,
     maybe_text,
-    said,
+    question_fields,
+    remaining_fields,
     verifier_name,
     wrong,
 )
@@ -79,7 +79,7 @@ def begin(_path: Path) -> Read:
     seen = Occurrences()
 
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
-        question, completion = asked(row, "prompt"), said(row, "completion")
+        question, completion = question_fields(row, "prompt"), answer_text(row, "completion")
         rewards = {key: value for key, value in row.items() if key not in _OWN and key not in _REFERENCES}
         yield Logged(
             item={
@@ -87,7 +87,7 @@ def begin(_path: Path) -> Read:
                 **question,
                 "reference": answer(row, *_REFERENCES) or "",
                 "completion": completion,
-                **kept(row, {"prompt", "completion", *_REFERENCES}, "trl"),
+                **remaining_fields(row, {"prompt", "completion", *_REFERENCES}, "trl"),
             },
             grades=tuple(rewarded("trl", rewards)),
         )
@@ -118,7 +118,7 @@ def begin_rollouts(_path: Path) -> Read:
     seen = Occurrences()
 
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
-        question, completion = said(row, "input"), said(row, "output")
+        question, completion = answer_text(row, "input"), answer_text(row, "output")
         rewards = {key: value for key, value in row.items() if key not in _VERL_OWN}
         yield Logged(
             item={
@@ -127,7 +127,7 @@ def begin_rollouts(_path: Path) -> Read:
                 "reference": answer(row, "gts", "ground_truth") or "",
                 "completion": completion,
                 "source": maybe_text(row, "data_source"),
-                **kept(row, {"input", "output", "gts", "ground_truth", "data_source"}, "verl"),
+                **remaining_fields(row, {"input", "output", "gts", "ground_truth", "data_source"}, "verl"),
             },
             grades=tuple(rewarded("verl", rewards)),
         )
@@ -164,10 +164,10 @@ def _question(row: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(rule, dict):
         raise wrong("reward_model", "an object with ground_truth")
     return {
-        **asked(row, "prompt"),
+        **question_fields(row, "prompt"),
         "reference": answer(rule, "ground_truth") or "",
         "source": maybe_text(row, "data_source"),
-        **kept(row, {"data_source", "prompt", "reward_model", "responses"}, "verl"),
+        **remaining_fields(row, {"data_source", "prompt", "reward_model", "responses"}, "verl"),
     }
 
 

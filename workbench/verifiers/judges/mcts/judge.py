@@ -11,7 +11,7 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, told, unusable, verdict_of
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, filled, unusable, verdict_of
 from workbench.verifiers.judges.mcts.answering import answer, decision, prediction, weigh
 from workbench.verifiers.judges.mcts.subtasks import (
     EXECUTION,
@@ -89,11 +89,11 @@ class Voices:
     async def assess(self, subtask: Subtask, history: History, rollout: int) -> bool | None:
         """Return whether the subtask should be done next. Source: MCTS-Judge, table 10."""
         done = ", ".join(one.subtask.title for one in history) or "none"
-        call = told(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
+        call = filled(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
         return self._yes(await self._ask_step(call, f"{subtask.id}: self-assess", rollout))
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
-        call, made = self._with_history(told(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
+        call, made = self._with_history(filled(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
         doubts = self._yes(await self._ask_step(call, "self-evaluate", rollout, made))
         return None if doubts is None else not doubts
 
@@ -105,18 +105,18 @@ class Voices:
         )
         # Where an analysis says nothing, or not all it was to say, neither does its summary.
         return [
-            SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place, analysis.said)
+            SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place, analysis.answer)
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
         ]
 
     async def _analysis(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
         own = self._calls.get(role_of(subtask.id), self._calls["analyse"])
-        call, made = self._with_history(told(own, title=subtask.title, focus=subtask.focus), history)
+        call, made = self._with_history(filled(own, title=subtask.title, focus=subtask.focus), history)
         return await self._ask_step(call, f"{subtask.id}: analyse", rollout, made)
 
     async def _summary(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
-        call = told(self._calls["summarise"], title=subtask.title)
-        return await self._ask_step(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.said})
+        call = filled(self._calls["summarise"], title=subtask.title)
+        return await self._ask_step(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.answer})
 
     async def _ask_step(
         self, call: TemplateCall, step: str, rollout: int, made: Mapping[str, str] = {}
@@ -127,10 +127,10 @@ class Voices:
     def _with_history(self, call: TemplateCall, history: History) -> tuple[TemplateCall, dict[str, str]]:
         if self._told == "assessments":
             return call, {"history": "\n".join(f"- {_outcome(one)}\n{one.said.strip()}" for one in history)}
-        return told(call, history="\n".join(f"- {_outcome(one)}" for one in history)), {}
+        return filled(call, history="\n".join(f"- {_outcome(one)}" for one in history)), {}
 
     def _is_usable(self, analysis: DelimitedReply) -> bool:
-        return bool(analysis.said.strip()) and not unusable(analysis, strict=self._parser.is_strict)
+        return bool(analysis.answer.strip()) and not unusable(analysis, strict=self._parser.is_strict)
 
     def _yes(self, heard: DelimitedReply) -> bool | None:
         return _yes_or_no(heard, self._parser)

@@ -151,12 +151,12 @@ def _without_code(text: str) -> str:
     if "```" not in text and "~~~" not in text:
         return text
 
-    def kept(block: re.Match[str]) -> str:
+    def unquoted(block: re.Match[str]) -> str:
         before = text[: block.start()].strip()
         is_own = not (before or text[block.end() :].strip()) or _ENDS_IN_LABEL.search(before[-40:])
         return block[2] if is_own else "\n"
 
-    return _FENCED.sub(kept, text)
+    return _FENCED.sub(unquoted, text)
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
@@ -216,7 +216,7 @@ def verdict_in(lines: Sequence[str], read: Callable[[str], str | None]) -> str |
 
 
 def _without_quotations(text: str) -> str:
-    def kept(span: re.Match[str]) -> str:
+    def unquoted(span: re.Match[str]) -> str:
         if span[0][0] == "(" and " " not in span[0]:
             return span[0]
         before = text[max(0, span.start() - _LINE_START) : span.start()]
@@ -227,7 +227,7 @@ def _without_quotations(text: str) -> str:
         is_code = span[0][0] == "`" and not after.strip(MARKUP.replace("`", ""))
         return span[0] if stands_alone and (is_code or " " not in span[0]) else " "
 
-    return _SPAN.sub(kept, text)
+    return _SPAN.sub(unquoted, text)
 
 
 def declined(lines: Sequence[str]) -> Declined | None:
@@ -316,7 +316,7 @@ class Parser(Struct, frozen=True):
         return Reading("abstain", reason=why)
 
 
-def said(correct: bool | None) -> Reading:
+def reading_of(correct: bool | None) -> Reading:
     if correct is None:
         return Reading("abstain", reason="unparsed")
     return Reading("correct" if correct else "incorrect")

@@ -15,7 +15,7 @@ from workbench.verifiers.judges.parsers.base import (
     begins_statement,
     own_lines,
     own_text,
-    said,
+    reading_of,
     verdict_in,
 )
 
@@ -31,15 +31,15 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """Read correct with "yes" anywhere in the last or first line; else incorrect with "no" anywhere in them."""
     ends = [line.strip().lower() for line in (raw[raw.rfind("\n") + 1 :], raw.partition("\n")[0])]
     if any("yes" in line for line in ends):
-        return said(True)
-    return said(False if any("no" in line for line in ends) else None)
+        return reading_of(True)
+    return reading_of(False if any("no" in line for line in ends) else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """Read the word the last line begins with; else the last line of that word alone; else the first line's start."""
     lines = own_lines(raw, delimiter)
     if not lines:
-        return said(None)
+        return reading_of(None)
     if last := _leading(lines[-1]):
         return _read(last)
     first, bare = _leading(lines[0]), verdict_in(lines, _bare)
@@ -53,7 +53,7 @@ def labelled(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def _read(word: str | None) -> Reading:
-    return said({"yes": True, "no": False}.get(word or ""))
+    return reading_of({"yes": True, "no": False}.get(word or ""))
 
 
 def _leading(line: str) -> str | None:
@@ -110,7 +110,7 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
     severities = [_severity(one) for one in found[-1]] if found else [None]
     known = [severity for severity in severities if severity is not None]
     if len(known) < len(severities):
-        return said(None)
+        return reading_of(None)
     score = max(0, 100 - sum(WEIGHTS[severity] for severity in known)) / 100
     counts = Counter(known)
     label = ", ".join(f"{counts[severity]} {severity}" for severity in WEIGHTS if counts[severity])

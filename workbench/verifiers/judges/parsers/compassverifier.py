@@ -13,7 +13,7 @@ from workbench.verifiers.judges.parsers.base import (
     Reading,
     begins_statement,
     own_lines,
-    said,
+    reading_of,
     verdict_in,
 )
 
@@ -59,7 +59,7 @@ def labelled(raw: str, delimiter: str | None = None) -> Reading:
 
 def _labelled(label: str | None) -> Reading:
     if label in (None, DOUBT):
-        return said(None)
+        return reading_of(None)
     if label == "C":
         return Reading("abstain", label=label, reason="invalid")
     return Reading("correct" if label == "A" else "incorrect", label=label)

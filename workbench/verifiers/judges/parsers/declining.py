@@ -28,7 +28,7 @@ class _Telling(NamedTuple):
     holds: tuple[str, ...]
     beyond_ascii: bool = False
 
-    def said(self, lines: Iterable[tuple[str, str]]) -> bool:
+    def matches(self, lines: Iterable[tuple[str, str]]) -> bool:
         return any(
             self.pattern.search(line) is not None
             for line, small in lines
@@ -195,7 +195,7 @@ def declined_in(text: str) -> Declined | None:
     text = text.translate(_APOSTROPHES)
     ends = text if len(text) <= 2 * _NEAR else f"{text[:_NEAR]}\n\n{text[-_NEAR:]}"
     lines = [(line, line.lower()) for line in ends.split("\n")]
-    if any(telling.said(lines) for telling in _REFUSES):
+    if any(telling.matches(lines) for telling in _REFUSES):
         return "refused"
     # In a long examination a doubt may be about one of its steps; the verdict has a line of its own there.
-    return "undecided" if _CANNOT_TELL.said(lines[-1:] if len(text) > _NEAR else lines) else None
+    return "undecided" if _CANNOT_TELL.matches(lines[-1:] if len(text) > _NEAR else lines) else None

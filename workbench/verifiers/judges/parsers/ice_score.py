@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, chosen, own_lines, said, verdict_in
+from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, chosen, own_lines, reading_of, verdict_in
 
 TOP = 4
 _MARKERS = ("score", "functional", "correctness")
@@ -46,7 +46,7 @@ def labelled(raw: str, delimiter: str | None = None) -> Reading:
 
 def _read(number: str | None) -> Reading:
     score = None if number in (None, DOUBT) else _in_range(number)
-    return said(None) if score is None else _scored(score)
+    return reading_of(None) if score is None else _scored(score)
 
 
 def _scored(score: int) -> Reading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, chosen, own_lines, said, verdict_in
+from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, chosen, own_lines, reading_of, verdict_in
 
 _OPENING = r"""[ \t*_`"'“‘«(\[<{$]{0,8}(?:\\[a-z]{2,8}\{){0,2}[*_"']{0,3}"""
 _AROUND = r"""[ \t"'“”‘’«»`*_()\[\]{}]{0,5}"""
@@ -21,7 +21,7 @@ _ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(?<!\b[Nn]ot )(?<!\b[Nn]ot
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last "Yes" or "No" anywhere, in words too: "Note" says no."""
     yes, no = raw.rfind("Yes"), raw.rfind("No")
-    return said(None if yes == no else yes > no)
+    return reading_of(None if yes == no else yes > no)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
@@ -36,7 +36,7 @@ def labelled(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def _read(word: str | None) -> Reading:
-    return said({"yes": True, "no": False}.get(word or ""))
+    return reading_of({"yes": True, "no": False}.get(word or ""))
 
 
 def _judgment(line: str) -> str | None:

@@ -11,7 +11,7 @@ from workbench.verifiers.judges.parsers.base import (
     Reading,
     begins_statement,
     own_lines,
-    said,
+    reading_of,
     verdict_in,
 )
 
@@ -29,7 +29,7 @@ _LABEL = re.compile(r"(?:final[ \t]+)?(?:judge?ment|verdict|result|answer)[*_` \
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """Read a reply that is exactly the word, in any case; anything else counts as invalid, brackets too."""
     word = raw.strip().lower()
-    return said(word == "correct" if word in ("correct", "incorrect") else None)
+    return reading_of(word == "correct" if word in ("correct", "incorrect") else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
@@ -57,17 +57,17 @@ def word_parser(accepts: str, rejects: str) -> Parser:
 
     def strict(raw: str, delimiter: str | None = None) -> Reading:
         word = verdict_in(own_lines(raw, delimiter), lambda line: _any_word(line, pattern))
-        return said(meaning.get(word or ""))
+        return reading_of(meaning.get(word or ""))
 
     def labelled(raw: str, delimiter: str | None = None) -> Reading:
         word = verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line, pattern))
-        return said(meaning.get(word or ""))
+        return reading_of(meaning.get(word or ""))
 
     return Parser(f"words:{accepts}/{rejects}", 2, strict, labelled, in_words=True)
 
 
 def _read(word: str | None) -> Reading:
-    return said({"correct": True, "incorrect": False}.get(word or ""))
+    return reading_of({"correct": True, "incorrect": False}.get(word or ""))
 
 
 def _any_word(line: str, pattern: re.Pattern[str] = _FIRST_WORD) -> str | None:

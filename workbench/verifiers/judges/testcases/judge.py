@@ -26,10 +26,10 @@ from workbench.verifiers.judges.testcases.writing import (
     TestCase,
     TestCaseOptions,
     TestServer,
+    input_text,
     read_comparison,
     test_text,
     testcase_options,
-    told_input,
     write_tests,
     writing_calls,
 )
@@ -152,11 +152,11 @@ class SubmissionExecutor:
             tally.add((matched,))
 
     async def _run(self, place: int, sample: int) -> DelimitedReply:
-        made = {"input": told_input(self.tests[place])}
+        made = {"input": input_text(self.tests[place])}
         return await self._case.ask(self._ask, self._execute, made, sample=sample)
 
     async def _matches(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
-        made = {"test": test_text(self.tests[place]), "execute": output.said}
+        made = {"test": test_text(self.tests[place]), "execute": output.answer}
         heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
         return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)
 

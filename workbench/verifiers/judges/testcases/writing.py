@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer, RequestExtras
 from workbench.verifiers.base import TEST_SERVER_AT
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, told, unusable
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, filled, unusable
 from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, own_lines, verdict_in
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.voting import together
@@ -193,11 +193,11 @@ async def write_tests(
     """
     writer = _TestWriter(case, ask, template, role)
     hidden = {"reference": "", "example": ""} if alone else {}
-    drafts = await together(writer.heard("generate", level, hidden) for level in levels)
+    drafts = await together(writer.ask_step("generate", level, hidden) for level in levels)
     lists = await together(
-        writer.heard("reformat", level, {"generate": draft.said}) for level, draft in zip(levels, drafts, strict=True)
+        writer.ask_step("reformat", level, {"generate": one.answer}) for level, one in zip(levels, drafts, strict=True)
     )
-    tests = [(level, test) for level, heard in enumerate(lists) for test in read_tests(heard.said, TESTS_PER_LEVEL)]
+    tests = [(level, test) for level, heard in enumerate(lists) for test in read_tests(heard.answer, TESTS_PER_LEVEL)]
     # A test that is written at two levels is validated as two: its samples are those of its level.
     trials = [(level, test, level * MOST_SAMPLES + trial) for level, test in tests for trial in range(beta)]
     results = await together(writer.validates(levels[level], test, sample) for level, test, sample in trials)
@@ -210,12 +210,12 @@ def writing_calls(options: TestCaseOptions, levels: int = len(LEVELS)) -> float:
     return levels * (2 + TESTS_PER_LEVEL * options.beta)
 
 
-def told_input(test: TestCase) -> str:
+def input_text(test: TestCase) -> str:
     return f"{test.function}: {test.input}" if test.function not in ("", "main") else test.input
 
 
 def test_text(test: TestCase) -> str:
-    return f"Input: {told_input(test)}\nExpected output: {test.expected}"
+    return f"Input: {input_text(test)}\nExpected output: {test.expected}"
 
 
 class _TestWriter:
@@ -229,13 +229,13 @@ class _TestWriter:
             for call in template.calls
         }
 
-    async def heard(self, name: str, level: str, made: Mapping[str, str], sample: int = 0) -> DelimitedReply:
-        call = told(self._calls[name], level=level)
+    async def ask_step(self, name: str, level: str, made: Mapping[str, str], sample: int = 0) -> DelimitedReply:
+        call = filled(self._calls[name], level=level)
         step = f"{level} tests: {name}"
         return await self._case.ask(self._ask, call, made, step=step, role=self._role, sample=sample)
 
     async def validates(self, level: str, test: TestCase, sample: int) -> bool | None:
-        heard = await self.heard("validate", level, {"test": test_text(test)}, sample)
+        heard = await self.ask_step("validate", level, {"test": test_text(test)}, sample)
         return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)
 
 

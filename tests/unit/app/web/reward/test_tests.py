@@ -24,7 +24,7 @@ from workbench.training import testing
 from workbench.training.fair import StageTimes
 from workbench.training.pay import SuiteVerdict
 from workbench.training.serving import AsyncTester
-from workbench.verifiers.execution.given import GivenProblem, problem_of
+from workbench.verifiers.execution.given import RowProblem, problem_of
 
 TESTS = ["assert double(1) == 2", "assert double(4) == 8"]
 RIGHT, WRONG = "def double(x): return 2 * x", "def double(x): return 2"
@@ -77,7 +77,7 @@ async def test_every_route_takes_tests(served: Serving) -> None:
 async def test_health_is_answered_while_tests_are_parsed(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    def slow(reference: str) -> GivenProblem:
+    def slow(reference: str) -> RowProblem:
         begun.set()
         assert go_on.wait(PATIENCE_S)
         return problem_of(reference)

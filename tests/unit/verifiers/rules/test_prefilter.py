@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.verifiers.rules.prefilter import PrefilteredPattern, needed
 from workbench.verifiers.rules.question import TypedQuestion
-from workbench.verifiers.rules.sought import PrefilteredPattern, needed
 
 PATTERNS = (
     (r"\b(?:find|give)\s+(?:the|its)+x[ab]?", 0),

@@ -1,9 +1,9 @@
 """Code: problems whose solutions are executed, the quality of their tests, and test suites that grow harder.
 
-A problem is a question and a solution a completion: everything about items holds for them too.
+A problem is a question and a solution a completion: everything about items applies to them, too.
 
 problems: their list, outcomes of every solution, and sandboxes. matrix: solutions against tests.
-outcome_lines: a line a test of a solution.
+outcome_lines: one line for each test of a solution.
 apart: excluded tests. ranking: how well verifiers rank and score.
 synthesis: tests and solutions written by models. templates, checking: custom prompts for it.
 evolution: suites that grow harder by rounds. duplicates: near-duplicate problems. formats: input files.

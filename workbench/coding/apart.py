@@ -1,4 +1,4 @@
-"""Excludes single tests: they no longer count, in stored and in new outcomes."""
+"""Exclude single tests, so that they no longer count in stored and new outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ExcludedSuiteTest(Struct, frozen=True, kw_only=True):
     """An excluded test; also an element of ``workbench code exclude DB --list --json``.
 
     Attributes:
-        test: Its number in the suite, from 1.
+        test: The test's number in the suite, from 1.
     """
 
     __test__ = False
@@ -41,7 +41,7 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
     """Return the row id of the problem with this id.
 
     Raises:
-        UsageError: There is none, or several data sets have one.
+        UsageError: No problem has this id, or problems of several data sets have it.
     """
     found = exclusions.problems_named(project.database.reader(), task_id, dataset)
     if not found:
@@ -55,17 +55,17 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
 
 
 def exclude_test(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:
-    """Exclude a test. Return whether it counted so far.
+    """Exclude a test. Return whether it counted before.
 
-    Figures of stored outcomes follow at once; stored verdicts do when the solutions are run again.
+    Metrics of stored outcomes change at once; stored verdicts change when the solutions are run again.
 
     Args:
         question: Row id of the problem.
         position: The test's place in the suite, from 0.
-        by: The person who decides it.
+        by: The person who excludes the test.
 
     Raises:
-        UsageError: There is no such test, or no reason.
+        UsageError: No such test exists, or the reason is empty.
     """
     said = " ".join(reason.split())
     if not said or len(said) > _LONGEST:
@@ -74,7 +74,7 @@ def exclude_test(project: Project, question: int, suite: str, position: int, *, 
 
 
 def count_again(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
-    """Include an excluded test again. Return whether it was excluded; arguments and errors as with `exclude_test`."""
+    """Include an excluded test again. Return whether it was excluded; see `exclude_test` for arguments and errors."""
     return _decide(project, question, suite, position, None, by)
 
 

@@ -1,4 +1,4 @@
-"""Checks a custom prompt of a code command before any model is asked."""
+"""Check a custom prompt of a code command before any model is called."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class _PromptUser(NamedTuple):
     """The command that uses a prompt.
 
     Attributes:
-        usual: How replies are drawn unless somebody says otherwise.
-        parser: What it takes from a reply.
+        usual: The default sampling.
+        parser: Describes what is extracted from a reply.
     """
 
     command: str
@@ -43,7 +43,7 @@ _READERS: Final[dict[Asked, _PromptUser]] = {
 
 
 def checked_prompt(path: Path, asked: Asked) -> CheckedTemplate:
-    """Check a file as the command that uses it would; errors as with `templates.read_prompt`."""
+    """Check a file as the command that uses it would; raises as `templates.read_prompt` does."""
     prompt, reader = read_prompt(path, asked), _READERS[asked]
     texts = tuple(sorted(prompt.texts))
     call = CheckedCall(

@@ -1,4 +1,4 @@
-"""Finds near-duplicate problems by embeddings from a file, a model server, or a local model."""
+"""Find near-duplicate problems by embeddings from a file, a model server, or a local model."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
 
 
-# -- Problems that say the same: near-duplicates by the cosine of their embeddings (EvolveCoder 2.1).
+# -- Near-duplicates by the cosine similarity of their embeddings (EvolveCoder 2.1).
 
 
 NEIGHBOURS: Final = 10
-"""Nearest neighbours whose mean cosine tells how crowded a problem's surroundings are (figure 2)."""
+"""Number of nearest neighbours whose mean cosine measures the density around a problem (figure 2)."""
 
 
 def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
     """Return the dropped problems, in order.
 
     Args:
-        found: Which are alike.
-        problems: How many problems there are.
-        seed: Of the order in which they are looked at.
+        found: The similar pairs.
+        problems: Number of problems.
+        seed: Seed of the order in which problems are visited.
     """
     order = list(range(problems))
     draw(seed, "duplicates").shuffle(order)
@@ -47,9 +47,7 @@ def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
 
 
 def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[float]:
-    """Return each problem's mean cosine to its ten nearest neighbours among the same positions; none if there is only
-    one.
-    """
+    """Return each problem's mean cosine to its ten nearest neighbours among the positions; empty for one problem."""
     import numpy as np
 
     of = np.array(places, dtype=np.int64)
@@ -80,7 +78,7 @@ def overlaps(found: Alike, sources: Sequence[str]) -> dict[str, dict[str, float]
 
 
 THRESHOLD: Final = 0.9
-"""Cosine above which the paper takes two problems for the same."""
+"""Cosine above which the paper considers two problems duplicates."""
 _BINS: Final = 20
 _NO_SOURCE: Final = "–"
 
@@ -89,8 +87,8 @@ class ProblemCosines(Struct, frozen=True, kw_only=True):
     """Problems with their cosines.
 
     Attributes:
-        problems: Each with its data set ("" for a file's) and its source.
-        similarity: What the cosines are of.
+        problems: Each problem with its data set ("" from a file) and its source.
+        similarity: The text whose cosines are compared.
     """
 
     problems: tuple[RemainingProblem, ...]
@@ -102,7 +100,7 @@ def from_file(path: Path) -> ProblemCosines:
     """Read the problems of a file of vectors or similarities.
 
     Raises:
-        FormatError: The file can't be read, or is wrong somewhere.
+        FormatError: The file can't be read, or is invalid.
     """
     found = embeddings.read(path)
     problems = tuple(
@@ -116,12 +114,12 @@ def from_file(path: Path) -> ProblemCosines:
 def from_server(
     project: Project, name: str, models: Models, *, trust: bool = False, watch: Watch | None = None
 ) -> ProblemCosines:
-    """Embed the project's problems with a server's ``embeddings`` call; each is requested only once, ever.
+    """Embed the project's problems with a server's ``embeddings`` call; each is requested only once.
 
     Raises:
         UsageError: There are no problems.
         NotTrustedError: The servers come from a file, and the user has not accepted them.
-        RunError: The server gives none.
+        RunError: The server returns no vectors.
     """
     problems, texts = _texts(project)
     vectors = generation.from_server(project, name, models, texts, trust=trust, watch=watch)
@@ -188,14 +186,14 @@ def write_remaining(
     project: Project | None = None,
     force: bool = False,
 ) -> None:
-    """Write the remaining problems, a JSON line each.
+    """Write the remaining problems, one JSON line each.
 
     Args:
-        project: Where the problems are from; None where that is a file.
+        project: The project of the problems; None if they come from a file.
 
     Raises:
         FormatError: The file exists, or can't be written.
-        StoreError: The file belongs to the project's database itself.
+        StoreError: The file is part of the project's database.
     """
     if project is not None:
         project.database.require_other(path)
@@ -248,7 +246,7 @@ def _compared(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model
 
 
 def _binned(means: Iterable[float]) -> tuple[int, ...]:
-    """Count by bins from 0 to 1; values outside count in the first or the last."""
+    """Count values by bins from 0 to 1; values outside count in the first or last bin."""
     counts = Counter(min(max(int(mean * _BINS), 0), _BINS - 1) for mean in means)
     return tuple(counts[number] for number in range(_BINS))
 

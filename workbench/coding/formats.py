@@ -1,7 +1,7 @@
-"""Reads and writes files of candidates, pass counts, scored solutions and pass vectors, in external formats.
+"""Read and write files of candidates, pass counts, scored solutions and pass vectors, in external formats.
 
-A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, where ids may be
-left out. A file may also be one JSON list of such lines, or one object of them by name, with ``input`` for
+A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, whose ids are
+optional. A file may also be one JSON list of such lines, or one object of them by name, with ``input`` for
 candidates.
 """
 
@@ -31,9 +31,9 @@ class CandidateLine(Struct, frozen=True, kw_only=True):
     """A problem with its candidates, each with an id.
 
     Attributes:
-        ground_truths: The id of the one that is the ground truth, if any is.
-        json: The line, for whoever writes it out again.
-        key: Where in it the candidates are.
+        ground_truths: Ids of the candidates that are the ground truth.
+        json: The original line, to be written again.
+        key: The line's key of the candidates.
     """
 
     line: int
@@ -107,7 +107,7 @@ def _line(number: int, name: str | None, found: ProblemCandidates, json: bytes) 
     """Parse the problem.
 
     Raises:
-        RefusedError: Something is missing, twice there or out of bounds.
+        RefusedError: A field is missing, duplicated or out of range.
     """
     task_id = name if found.task_id is None else found.task_id
     if task_id is None:
@@ -156,16 +156,16 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
         raise RefusedError("wrong_type", f"{at}.outcomes", message)
 
 
-# -- Files of what passed, for pass@k: a problem's counts a line, or what came of one solution a line or several.
+# -- Files of passes for pass@k: a problem's counts on each line, or one solution on one line or several.
 
 
 _MOST: Final = 10**12
-"""Of solutions or tests, so that sums of them stay whole numbers of 64 bits."""
+"""Maximum of solutions or tests, so that their sums fit in 64-bit integers."""
 _DECODER = msgspec.json.Decoder(PassCount)
 
 
 def read_pass_counts(path: Path) -> Iterator[PassCount | Refusal]:
-    """Return the lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1.
+    """Yield the lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1.
 
     Raises:
         FormatError: The file can't be read.
@@ -204,7 +204,7 @@ def _fault(one: PassCount) -> tuple[str, str] | None:
 
 
 DATASETS: Final = ("HE_plus", "HE_base", "MBPP_plus", "MBPP_base")
-"""Names that such a file may use; the released code passes over any other without a word."""
+"""Allowed names of data sets; the released code silently skips all others."""
 SCORES: Final = {"utg": "average_test_score", "reward": "reward.reward_score"}
 """Verifier -> the key of its scores: generated tests, and a reward model."""
 _SCORED_ROW = msgspec.json.Decoder(ScoredRow)
@@ -214,9 +214,9 @@ class ScoredRows(Struct, frozen=True, kw_only=True):
     """The rows of a file.
 
     Attributes:
-        verifiers: Those that have scores: every row taken has one of each.
-        rows: With their scores by verifier.
-        refused: Lines that were not taken.
+        verifiers: Verifiers with scores: every accepted row has one of each.
+        rows: The rows with their scores by verifier.
+        refused: Rejected lines.
     """
 
     verifiers: tuple[str, ...]
@@ -225,10 +225,10 @@ class ScoredRows(Struct, frozen=True, kw_only=True):
 
 
 def read_scored_rows(path: Path) -> ScoredRows:
-    """Read a file. A row that lacks a score which others have is rejected.
+    """Read a file. A row is rejected if it lacks a score that others have.
 
     Raises:
-        FormatError: The file can't be read, has no score or row at all, or names a data set that is none of `DATASETS`.
+        FormatError: The file can't be read, has no scores or rows, or names a data set that is not one of `DATASETS`.
     """
     taken: list[tuple[int, ScoredRow]] = []
     refused: list[Refusal] = []
@@ -272,7 +272,7 @@ def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
     return None if wrong is None else (wrong, f"{wrong} is no finite number, or above 1e100.")
 
 
-# -- Files of pass vectors: a case a line, or one JSON object of named cases.
+# -- Files of pass vectors: one case a line, or one JSON object of named cases.
 
 
 _CASE = msgspec.json.Decoder(VectorCase)

@@ -23,7 +23,7 @@ from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, form_
 
 _FIRST_EXTRACTOR: Final = "fence"
 _AT_ONCE: Final = 500
-"""Completions named in one read."""
+"""Completions in one query."""
 
 
 def read_matrix(project: Project, question: int, *, suite: str | None = None, run: int | None = None) -> PassMatrix:
@@ -31,8 +31,8 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
 
     Args:
         question: Row id of the problem.
-        suite: Which suite, if the problem has it; else that of the run that comes first, else the problem's first.
-        run: Whose outcomes, if it has any of the suite; else the newest run's that has been complete, else the newest.
+        suite: The suite, if the problem has it; else that of the first run, else the problem's first.
+        run: The run, if it has outcomes of the suite; else the newest complete run, else the newest.
 
     Raises:
         UsageError: There is no such problem.
@@ -127,7 +127,7 @@ def _solution(
 
 
 def solution_code(project: Project, matrix: PassMatrix, completion: int) -> SolutionCode:
-    """Return a solution's code as the shown run has executed it; nothing is executed here.
+    """Return a solution's code as the run has executed it; nothing is executed here.
 
     Raises:
         UsageError: There is no such completion.
@@ -148,10 +148,10 @@ class SolutionSummary(NamedTuple):
     """A summary of a solution's tests.
 
     Attributes:
-        suite: Whose tests they are; "" where it has not been run.
-        failing: The place of the first test it was run on and did not pass; None where there is none.
+        suite: The suite of the tests; "" if the solution was not run.
+        failing: The position of the first test that was run and not passed; None without one.
         source: That test's text.
-        why: What was got instead, or the error; "" where it was not kept.
+        why: The actual value, or the error; "" if it was not stored.
     """
 
     entry_point: str
@@ -196,15 +196,15 @@ def _extractor(project: Project, shown: SuiteRun | None) -> str:
     return name if name in EXTRACTORS else _FIRST_EXTRACTOR
 
 
-# -- How a pass matrix is laid out: the best solutions first, equal ones together, easy tests before hard ones.
+# -- Layout of a pass matrix: the best solutions first, equal ones together, easy tests before hard ones.
 
 
 class Cluster(NamedTuple):
     """Solutions with the same letter for every test.
 
     Attributes:
-        members: Their places in the input, ascending.
-        outcomes: Their letters, in the suite's order; "" where they have not been run.
+        members: Positions of the solutions in the input, ascending.
+        outcomes: Their outcome letters, in the suite's order; "" if they were not run.
     """
 
     members: tuple[int, ...]
@@ -216,8 +216,8 @@ class Arrangement(NamedTuple):
 
     Attributes:
         columns: Positions of the tests.
-        clusters: The rows: best score first, then alike beside alike; what has not been run stands last.
-        rates: Share of solutions that pass each test, by position; None where it was run on none, or is broken.
+        clusters: The rows: best score first, then equal ones together; solutions that were not run come last.
+        rates: Share of solutions that pass each test, by position; None if it was run on no solution, or is broken.
     """
 
     columns: tuple[int, ...]
@@ -229,9 +229,11 @@ def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Ar
     """Sort solutions and tests.
 
     Args:
-        outcomes: A solution's letters each, in the suite's order; tests beyond its end count as not run.
-        tests: How many tests there are.
-        by_rate: Columns by falling pass rate, ties in the suite's order; else all in the suite's order.
+        outcomes: One string of outcome letters for each solution, in the suite's order; missing letters count as not
+            run.
+        tests: Number of tests.
+        by_rate: Whether to sort columns by decreasing pass rate, with ties in the suite's order; else all are in the
+            suite's order.
     """
     rates = tuple(_rate([one[test] for one in outcomes if test < len(one)]) for test in range(tests))
     columns = tuple(sorted(range(tests), key=lambda test: -_known(rates[test]))) if by_rate else tuple(range(tests))

@@ -1,4 +1,4 @@
-"""Options of the code commands that several share or that need no models and files."""
+"""Options that several code commands share, or that need no models and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ProblemSet = Annotated[str | None, option("The data set; needed only where sever
 
 
 class Targets(Options, frozen=True, kw_only=True):
-    """The chosen problems; by default all of the only data set there is."""
+    """The chosen problems; by default all problems of the only data set."""
 
     dataset: ProblemSet = None
     tasks: Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")] = ()
@@ -33,7 +33,7 @@ class Targets(Options, frozen=True, kw_only=True):
 
 
 class ProgramOptions(Options, frozen=True, kw_only=True):
-    """How programs are executed by a command that does so itself."""
+    """How programs are executed by a command that executes them itself."""
 
     workers: Programs = None
     cluster: OnCluster = None
@@ -52,13 +52,13 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
 
     @property
     def execution(self) -> dict[str, str]:
-        """Return the given ones that are options of the verifier ``execution``."""
+        """Return the given options that are options of the verifier ``execution``."""
         given = {"scratch": self.scratch, "python": self.python}
         return {name: value for name, value in given.items() if value}
 
 
 class RefinementOptions(Options, frozen=True, kw_only=True):
-    """The number of tests of a rewritten problem: the requested one, and the least that is accepted."""
+    """The number of tests of a rewritten problem: the requested number, and the accepted minimum."""
 
     asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
     fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
@@ -66,7 +66,7 @@ class RefinementOptions(Options, frozen=True, kw_only=True):
 
 
 class SolutionOptions(Options, frozen=True, kw_only=True):
-    """The solutions that models are to write; the reference's score is one of the ``k``."""
+    """The solutions to be written by models; the reference's score is one of the ``k``."""
 
     kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
     k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
@@ -78,7 +78,7 @@ class SolutionOptions(Options, frozen=True, kw_only=True):
 
 
 class TestOptions(Options, frozen=True, kw_only=True):
-    """The tests that a model is to write, and how they are extracted from its replies."""
+    """The tests to be written by a model, and how they are extracted from its replies."""
 
     __test__ = False
 
@@ -96,6 +96,6 @@ class TestOptions(Options, frozen=True, kw_only=True):
 
 
 class SuiteOptions(TestOptions, frozen=True, kw_only=True):
-    """The same, and how many."""
+    """The tests to be written by a model, and their number."""
 
     count: Annotated[int, option("Tests asked for of each problem.", "--n", ge=1, le=100)] = 10

@@ -1,4 +1,4 @@
-"""Outcomes of every test of every solution: a line each, with the test's text and the reason of a failure."""
+"""Outcomes of every test of every solution: one line each, with the test's text and the reason of a failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.data.store.tests import SolutionName, problems_of, solutions_of, 
 from workbench.runs.store.runs import RunRow
 
 _AT_ONCE: Final = 500
-"""Outcomes of solutions whose tests are read at once."""
+"""Solutions whose tests are read at once."""
 
 
 class TestOutcome(Struct, frozen=True, kw_only=True):
@@ -26,11 +26,11 @@ class TestOutcome(Struct, frozen=True, kw_only=True):
 
     Attributes:
         test: The test's place in the suite, from 1.
-        source: The test's text; of a program that reads, what it is given.
+        source: The test's text; for a program that reads standard input, its input.
         outcome: A letter (see `OUTCOMES`).
-        meaning: The same in words.
-        error: What was raised, where that was kept: of each solution the first few failures are.
-        set_apart: Why the test counts for nobody; None where it counts.
+        meaning: A description of the outcome.
+        error: The raised error, if stored: only the first few failures of each solution are.
+        set_apart: Why the test is excluded; None if it counts.
     """
 
     __test__ = False
@@ -56,7 +56,7 @@ def lines_by_test(project: Project, selection: Selection | None = None) -> Outco
     """Yield the tests of all executed solutions, by verifier, in the order of import; the others are counted.
 
     Raises:
-        UsageError: Nothing was run, or the selection names something unknown.
+        UsageError: No solution was run, or the selection names something unknown.
     """
     reader = project.database.reader()
     rows = runs_meant(project, None, None)

@@ -42,15 +42,13 @@ if TYPE_CHECKING:
 
 
 _CONTEST: Final = "contest_date"
-"""The field in which LiveCodeBench's rows say when a problem's contest was."""
+"""The field of LiveCodeBench's rows with a problem's contest date."""
 _OPEN: Final = {"since": "0001-01-01", "until": "9999-12-31"}
-"""Names of the two ends of a window -> what holds where one is open."""
+"""The two ends of a time window -> their values if an end is open."""
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class ProblemTable(QueryTable[ProblemRow]):
-    """The problems of one query."""
-
     def __init__(self, project: Project, query: ProblemQuery) -> None:
         super().__init__(project.database)
         self.query = query
@@ -63,7 +61,7 @@ class ProblemTable(QueryTable[ProblemRow]):
         return problems.count(reader)
 
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        """Return nothing for a part of the problems: they come with ``ids`` only."""
+        """Return nothing for a part of the problems: all rows come with ``ids``."""
         return problems.first_ids(reader, limit, after) if self.whole else []
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
@@ -78,7 +76,7 @@ class SuitesToRun(NamedTuple):
     """The suites that one run of a verifier may cover.
 
     Attributes:
-        name: Of the verifier that runs them already, else a new one.
+        name: Name of the verifier that already runs them, else a new one.
     """
 
     suites: tuple[str, ...]
@@ -90,7 +88,7 @@ class SuitesToRun(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return the suites in words: ``base and plus``."""
+        """Return the names of the suites as text: ``base and plus``."""
         return " and ".join(filter(None, (", ".join(self.suites[:-1]), *self.suites[-1:])))
 
 
@@ -125,17 +123,16 @@ def task_ids(project: Project, questions: Sequence[int]) -> dict[int, str]:
 
 
 def problem_of(project: Project, completion: int) -> int | None:
-    """Return the row id of a completion's problem; None if its question is not a code problem."""
     return pass_matrix.problem_of(project.database.reader(), completion)
 
 
-# -- Outcomes of tests: a line for every solution and suite that was run. What was not has none, and is counted.
+# -- Outcomes of tests: one line for every solution and executed suite; the others are counted.
 
 
 KIND: Final = "execution"
 """The kind of verifier that runs solutions."""
 _WHOLE: Final = "whole"
-"""The suite that says the same as others, as one program."""
+"""The suite with the tests of other suites combined in one program."""
 _AT_ONCE: Final = 500
 """Solutions whose outcomes are read at once."""
 _Line = TypeVar("_Line")
@@ -145,8 +142,8 @@ class LeftOut(Struct):
     """Solutions without lines of outcomes.
 
     Attributes:
-        without_tests: Those without a test in a suite, once a suite.
-        not_run: Those that runs have no outcomes of, a run each.
+        without_tests: Solutions without a test in a suite, counted once for each suite.
+        not_run: Solutions without outcomes in a run, counted once for each run.
     """
 
     without_tests: int = 0
@@ -154,10 +151,10 @@ class LeftOut(Struct):
 
 
 class OutcomeLines(Iterator[_Line]):
-    """Lines that can be read once.
+    """An iterator over lines.
 
     Attributes:
-        left_out: What was left out of them so far.
+        left_out: The omitted solutions so far.
     """
 
     def __init__(self, lines: Iterator[_Line], left_out: LeftOut) -> None:
@@ -186,13 +183,13 @@ def results(
     """Yield outcomes of the executed solutions, in the order of import; the others are counted.
 
     Args:
-        verifier: Its name; by default every verifier that runs solutions, one after the other.
-        run: A run; by default each verifier's newest that has been complete, or its newest while none has.
-        suite: One suite; by default all that the run is about.
+        verifier: The verifier's name; by default all verifiers that run solutions, one after the other.
+        run: A run; by default each verifier's newest complete run, else its newest.
+        suite: One suite; by default all of the run.
         selection: Only these solutions.
 
     Raises:
-        UsageError: There is no such verifier, run, suite or field, or the run is of another verifier.
+        UsageError: The verifier, run, suite or field doesn't exist, or the run belongs to another verifier.
     """
     reader = project.database.reader()
     rows = runs_meant(project, verifier, run)
@@ -212,7 +209,7 @@ def results(
 
 
 def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
-    """Return the chosen runs, the verifiers in the order in which they were added."""
+    """Return the chosen runs, with the verifiers in the order in which they were added."""
     reader = project.database.reader()
     if run is None and verifier is None:
         names = [one.name for one in stored_runs.verifiers(reader)]
@@ -229,7 +226,7 @@ def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[
 
 def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
     configured = row.verifier.config.get("suites") if row.verifier.kind == KIND else None
-    # A file of somebody else's may hold anything there.
+    # A foreign file may contain anything there.
     named = isinstance(configured, list) and all(isinstance(name, str) for name in configured)
     return tuple(configured if named and configured else verdicts.suites_of(connection, row.id))
 
@@ -237,11 +234,11 @@ def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
 def outcomes_in(
     project: Project, row: RunRow, suites: Sequence[str], wanted: Container[int] | None, left_out: LeftOut
 ) -> Iterator[SolutionOutcome]:
-    """Yield a run's outcomes as of the first read, both of its chosen solutions and of others with outcomes.
+    """Yield a run's outcomes as of the first read, of its chosen solutions and of others with outcomes.
 
     Args:
-        wanted: Only these solutions, by row id; None: all of them.
-        left_out: Where is counted what has none.
+        wanted: Only these solutions, by row id; None for all.
+        left_out: Counts the solutions without outcomes.
     """
     with project.database.reading() as reader:
         ran = set(verdicts.items_of(reader, row.id))
@@ -285,25 +282,23 @@ def _line(verifier: str, one: SolutionOutcome) -> SolutionResult:
     )
 
 
-# -- Which data set of code problems is meant, and which of its problems something can be written for.
+# -- Which data set of code problems is meant, and which of its problems can be used for writing.
 
 
 class Dataset(NamedTuple):
-    """A data set by row id and name."""
-
     id: int
     name: str
 
 
 EVERY_PROBLEM: Final = Targets()
-"""All problems of the only data set there is."""
+"""All problems of the only data set."""
 
 
 def code_dataset(project: Project, wanted: str | None) -> Dataset:
-    """Return the data set of that name, or the only one that holds code problems.
+    """Return the data set with a name, or the only one that contains code problems.
 
     Raises:
-        UsageError: It is not clear which one is meant, or there is none.
+        UsageError: No such data set exists, or the choice is ambiguous.
     """
     found = [Dataset(*row) for row in problems.datasets(project.database.reader())]
     if not found:
@@ -323,10 +318,11 @@ def problems_for(
     """Return row ids of the chosen problems, in the order of import, and counts of the others, by code.
 
     Args:
-        needs_calls: Only problems whose solutions can be called by a test, and not those of standard input.
+        needs_calls: Whether to include only problems whose solutions can be called by a test, not those of standard
+            input.
 
     Raises:
-        UsageError: There is no problem of one of the ids, or the first day lies behind the last.
+        UsageError: A problem's id is unknown, or the first day is after the last.
     """
     outside = _outside(project, dataset, targets)
     found = problems.tasks(project.database.reader(), dataset.id, BASE)
@@ -373,7 +369,7 @@ def _day(name: str, text: str | None) -> str | None:
         raise UsageError(f"--{name}: {text!r} is no day.", "Write it as 2025-01-31.") from None
 
 
-# -- The sandbox, for services that execute code in the process that calls them.
+# -- The sandbox, for services that execute code in the calling process.
 
 
 @contextmanager
@@ -387,25 +383,25 @@ def opened_sandbox(
     run: str | None = None,
     trust: bool = False,
 ) -> Iterator[ProgramPool]:
-    """Open a sandbox as solutions have it in a run of the verifier `KIND`; it leaves nothing behind.
+    """Open a sandbox like that of a run of the verifier `KIND`; nothing remains afterwards.
 
     Args:
-        options: The verifier's, by name: ``scratch``, ``python`` …
-        workers: How many solutions run at a time; one a core by default.
-        allow_unsafe: The user agrees to limits alone.
-        cluster: Where solutions run instead, at the same level; what its nodes do is kept there.
-        run: The name of the run that this is for, which keeps what the nodes do too.
-        trust: The user accepts the interpreter that the options name.
+        options: The verifier's options by name: ``scratch``, ``python`` …
+        workers: Number of solutions that run at a time; by default one per core.
+        allow_unsafe: Whether the user approves resource limits without isolation.
+        cluster: The cluster that runs solutions instead, at the same level; work of its nodes is recorded there.
+        run: The name of the run that this is for, which also records the work of the nodes.
+        trust: Whether the user approves the interpreter that the options name.
 
     Raises:
-        UsageError: There is no such option, or a value is wrong; it can't be a cluster, or workers of this machine are
-            asked for beside it.
-        NotTrustedError: The user has not accepted the interpreter.
-        UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError, VerifierError: A level, or a folder to write in, doesn't hold on this machine; there is no such
-            cluster, or no node of it may work.
+        UsageError: An option doesn't exist or is invalid; the cluster's address is invalid, or is combined with workers
+            of this machine.
+        NotTrustedError: The user has not approved the interpreter.
+        UnsafeError: Only resource limits would apply, and the user has not approved that.
+        RunError, VerifierError: This machine doesn't support the level or a writable folder; or no cluster runs at the
+        address, or it has no usable node.
     """
-    # The sandbox is for those alone that need one.
+    # Only commands that execute code need the sandbox.
     from workbench.verifiers.execution.pool import SandboxPool
 
     verifier = executing(options)
@@ -444,6 +440,6 @@ def executing(options: Mapping[str, str]) -> SandboxedVerifier:
     """Return the verifier `KIND` with these options.
 
     Raises:
-        UsageError: There is no such option, or a value is wrong.
+        UsageError: An option doesn't exist, or a value is invalid.
     """
     return cast("SandboxedVerifier", Registry().load(KIND, dict(options)))

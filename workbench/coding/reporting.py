@@ -21,7 +21,7 @@ from workbench.core.selection import Selection
 from workbench.tables.document import Block, Section
 
 SIZES: Final = (1, 4, 8)
-"""The k of pass@k, as ``code passk`` has them."""
+"""The default k of ``code passk``."""
 
 
 @at_one_moment
@@ -29,7 +29,7 @@ def code_sections(project: Project, selection: Selection | None = None) -> list[
     """Return the sections on code that have data.
 
     Args:
-        selection: Only these solutions; evolutions are over all of theirs.
+        selection: Only these solutions; evolutions always use all of theirs.
 
     Raises:
         UsageError: The selection names something unknown.

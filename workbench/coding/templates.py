@@ -1,8 +1,8 @@
-"""Custom prompts in place of the built-in ones: a text file each, with placeholders.
+"""Custom prompts that replace the built-in ones: text files with placeholders.
 
-So a paper's prompt is sent as the paper has it, in one message of the user's: no fence around texts, and control
-tokens in them stay. Source of the placeholders: Scoring Verifiers, figures 8, 13 and 14; EvolveCoder, appendix A; and
-the code that both have released.
+A paper's prompt is sent unchanged in one user message: texts have no delimiters, and control tokens in them stay.
+Source of the placeholders: Scoring Verifiers, figures 8, 13 and 14; EvolveCoder, appendix A; and the code that both
+have released.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from workbench.core.inputs import require_input
 from workbench.llm.records import PromptMessage
 
 Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]
-"""What a prompt asks for."""
+"""The purpose of a prompt."""
 MOST_BYTES: Final = 256 * 1024
 PROGRAMS: Final = 5
-"""Programs that a step of an evolution shows."""
+"""Number of programs that a step of an evolution shows."""
 _QUESTION: Final = dict.fromkeys(("question", "instruction", "input"), "question")
 _SOLUTION: Final = dict.fromkeys(("solution", "program", "code"), "solution")
 _COUNT: Final = {"count": "count"}
@@ -38,7 +38,7 @@ _NAMES: Final[dict[Asked, dict[str, str]]] = {
     "adversarial": _QUESTION | _SHOWN | _COUNT,
     "discriminative": _QUESTION | _SHOWN | _COUNT,
 }
-"""The names that may stand in braces, by what is asked for -> the text that takes their place."""
+"""Purpose of a prompt -> placeholder in braces -> the name of the text that replaces it."""
 _NEEDED: Final[dict[Asked, frozenset[str]]] = {
     **dict.fromkeys(_NAMES, frozenset({"question"})),
     "with-reference": frozenset({"question", "solution"}),
@@ -51,9 +51,9 @@ class OwnPrompt(Struct, frozen=True, kw_only=True):
     """A prompt from a file.
 
     Attributes:
-        text: All of it, as it stands there.
-        sha256: Of the file's bytes, in hexadecimal.
-        texts: What is put in, such as ``question``.
+        text: The whole text of the file.
+        sha256: SHA-256 of the file's bytes, in hexadecimal.
+        texts: Names of the inserted texts, such as ``question``.
     """
 
     asked: Asked
@@ -70,19 +70,19 @@ class OwnPrompt(Struct, frozen=True, kw_only=True):
 
 
 OwnPrompts = Mapping[Asked, OwnPrompt]
-"""The prompts that stand in the place of ours."""
+"""Custom prompts by purpose."""
 OURS: Final[OwnPrompts] = MappingProxyType({})
-"""None stands in their place."""
+"""No custom prompts."""
 
 
 def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, OwnPrompt]:
     """Return the named prompts: ``WHAT=FILE`` each, or only the file if there is one kind of prompt.
 
     Args:
-        roles: What may be asked for.
+        roles: The possible purposes.
 
     Raises:
-        UsageError: A file can't be read, lacks a placeholder, or it is not clear what it asks for.
+        UsageError: A file can't be read or lacks a placeholder, or its purpose is ambiguous.
     """
     found: dict[Asked, OwnPrompt] = {}
     for one in given:
@@ -94,7 +94,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
 
 
 def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
-    """Read the prompt in a file; errors as with `own_prompts`."""
+    """Read the prompt in a file; raises as `own_prompts` does."""
     data = _read(path)
     try:
         text = data.decode()
@@ -110,7 +110,7 @@ def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
 
 
 def digests(own: OwnPrompts) -> dict[str, str]:
-    """Return sha256 by kind of prompt, a part of the key of a reply."""
+    """Return SHA-256 by kind of prompt, a part of the key of a reply."""
     return {asked: one.sha256 for asked, one in own.items()}
 
 

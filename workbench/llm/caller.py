@@ -175,7 +175,6 @@ class Caller:
 
     @property
     def limit(self) -> int:
-        """Return the server's current concurrency limit."""
         gates = {id(one.gate): one.gate.limit for one in map(self._allowed, self.lanes.values())}
         return min(sum(gates.values()), self._whole.limits.concurrency) if self._parts else self._whole.gate.limit
 

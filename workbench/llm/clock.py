@@ -104,8 +104,6 @@ class Awake:
 
 
 class AwakeTimeout:
-    """A timeout in seconds of an `Awake` clock; see `Awake.timeout`."""
-
     def __init__(self, awake: Awake, seconds: float) -> None:
         self._awake, self._seconds = awake, seconds
         self._limit = asyncio.timeout(None)

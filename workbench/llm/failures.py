@@ -65,9 +65,7 @@ class AttemptFailed(CallFailed):
 
 
 def malformed(detail: str, *, everywhere: bool = False) -> AttemptFailed:
-    """Return the failure of a reply that can't be parsed; such a reply is not stored, so that it can be requested
-    again.
-    """
+    """Return the failure of a reply that can't be parsed; it is not stored, so that it can be requested again."""
     return AttemptFailed("malformed", detail, status=200, everywhere=everywhere)
 
 

@@ -44,8 +44,6 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
 
 
 class CallEstimate(Struct):
-    """The estimated maximum usage of a call."""
-
     prompt: int
     completion: int
     cost: float
@@ -59,8 +57,7 @@ class Budget:
     """Hard limits on calls, tokens and money over all starts of a run.
 
     A call that could exceed the remainder waits for those in flight, which may use less than they reserved. If no call
-    is
-    in flight, the run ends. Call limits are exact; token and cost limits are as exact as the estimates of prompts.
+    is in flight, the run ends. Call limits are exact; token and cost limits are as exact as the estimates of prompts.
     """
 
     def __init__(self, limits: Limits, before: RunUsed) -> None:
@@ -234,15 +231,12 @@ class Bucket:
 
 
 class RateLimiter:
-    """Limits on requests and tokens a minute; a rate that isn't configured is read from the server's headers, or
-    learned.
+    """Limits on requests and tokens a minute; a rate that isn't configured is read from headers, or learned.
 
     A reply is estimated at the average tokens of recent replies: reserving the maximum of each would leave most of the
     rate unused. If a server rejects everything until a time that it names, the client then makes as many requests a
-    minute
-    as the server answered before. Each further rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one raise
-    it by
-    `_FASTER`.
+    minute as the server answered before. Each further rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one
+    raise it by `_FASTER`.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -384,10 +378,8 @@ class ConcurrencyLimiter:
     """The maximum of calls in flight: additive increase, multiplicative decrease, as inspect_ai's adaptive connections.
 
     Until the first rejection it doubles every round (as many replies as the limit), then grows by a twentieth a round.
-    A
-    rejection (429) cuts it to four fifths, once in `COOLDOWN_S` regardless of the wait that the server asks for: a
-    stream of
-    rejections continues to cut, and replies continue to count.
+    A rejection (429) cuts it to four fifths, once in `COOLDOWN_S` regardless of the wait that the server asks for: a
+    stream of rejections continues to cut, and replies continue to count.
     """
 
     def __init__(self, start: int, most: int, clock: Clock) -> None:
@@ -475,8 +467,6 @@ def backoff_s(row: int) -> float:
 
 
 class Patience:
-    """Counts one call's failures, and decides on retries."""
-
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._began = self._row_began = clock.now()

@@ -238,8 +238,7 @@ def ending(reply: Reply) -> Ending:
     """Return how a reply ended, as its server reports; one without a reason counts as complete.
 
     Unknown reasons (an abort, a tool call) mean that the reply is incomplete. Tool calls alone are a complete reply
-    without
-    text.
+    without text.
     """
     reason = _plain(reply.finish_reason or "stop")
     if reason in _WHOLE or (reason in _TOOLS and not reply.text.strip()):
@@ -256,9 +255,7 @@ def is_filtered(reason: str | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _plain(reason: str) -> str:
-    """Normalise a reason's spelling (``EndTurn``, ``content-filter``, ``FinishReason.SAFETY``, ``content_filter:
-    SAFETY``).
-    """
+    """Normalise a reason's spelling (``EndTurn``, ``content-filter``, ``FinishReason.SAFETY``)."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
     return re.sub(r"^(?:finish|stop)_?reason[._]", "", apart.lower()).partition(":")[0]
 

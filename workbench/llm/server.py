@@ -57,9 +57,7 @@ _AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?\Z")
 
 
 def azure_root(base: str) -> str:
-    """Return Azure's address for calls that name the model in their body: its version 1, or the equivalent for a dated
-    base.
-    """
+    """Return Azure's address for calls that name the model in their body: its version 1, or that for a dated base."""
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
     if not path.endswith("/openai/v1"):

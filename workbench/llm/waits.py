@@ -38,8 +38,7 @@ _LONGEST_MINUTE_S: Final = 120.0
 
 
 def requested_wait(headers: Mapping[str, str], date: float) -> float | None:
-    """Return the seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in (decimal) seconds or as a
-    date.
+    """Return the seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date.
 
     Args:
         headers: Headers by lower-case name.

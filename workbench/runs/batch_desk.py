@@ -39,16 +39,16 @@ _GROUP: Final = 500
 _SOONEST_S: Final = 2.0
 _LATEST_S: Final = 300.0
 _SHARE: Final = 0.1
-"""A batch is polled again after this share of its age, within those bounds."""
+"""A batch is polled again after this share of its age, within the bounds above."""
 _TOO_MANY: Final = ("token_limit_exceeded", "rate_limit_exceeded")
-"""What a provider says that takes no more for now."""
+"""Error codes of a provider that accepts no more calls for now."""
 
 
 class BatchDesk:
     """A run's batches at their providers.
 
     Attributes:
-        most: Calls in a batch, once a provider has rejected more; None before.
+        most: Maximum calls of a batch once a provider has rejected a larger one, else None.
     """
 
     def __init__(self, database: Database, lease: Lease, run: int, client: Client) -> None:
@@ -60,11 +60,10 @@ class BatchDesk:
         self.most: int | None = None
 
     def due(self) -> float:
-        """Return when the next batch is to be polled, in seconds since 1970."""
         return min((batch.look_at for batch in self._unended()), default=0.0)
 
     async def attend(self) -> bool:
-        """Process the batches that are due; return whether one has ended, or none is left."""
+        """Process the batches that are due; return whether a batch has ended, or all have."""
         unended = self._unended()
         ended = not unended
         for batch in unended:
@@ -112,14 +111,14 @@ class BatchDesk:
         after = min(max(_SOONEST_S, _SHARE * taken), _LATEST_S) if wait is None else wait
         self._lease.store(partial(batches.set_status, batch=batch.id, status=status, look_at=now + after))
 
-    # -- sending
+    # -- Sending.
 
     async def _send(self, batch: BatchRow) -> None:
         """Create a batch at its provider, unless it exists already.
 
         Raises:
-            AttemptFailed: It wasn't created, or that is unknown.
-            NotYetKnown: It can't be known now.
+            AttemptFailed: The batch wasn't created, or that is unknown.
+            NotYetKnown: Whether the batch exists can't be determined now.
         """
         server, api = self._server(batch)
         now = self._caller.clock.date()
@@ -135,7 +134,7 @@ class BatchDesk:
             with TemporaryFile() as file:
                 write_lines(file, self._lines(batch, api, new.path))
                 input_file = await api.upload(server, file, new)
-                # From here on it may exist, whatever happens.
+                # From here on the batch may exist, whatever happens.
                 self._lease.store(partial(batches.set_sent, batch=batch.id, input_file=input_file, moment=now))
                 self._caller.in_flight += 1
                 try:
@@ -148,7 +147,7 @@ class BatchDesk:
         for attempt, body in batches.bodies(self._reader, batch.id):
             yield api.line(f"{batch.token}-{attempt}", body, path)
 
-    # -- looking, and reading what came
+    # -- Polling, and reading results.
 
     async def _look(self, batch: BatchRow) -> bool:
         assert batch.name is not None
@@ -227,10 +226,10 @@ class BatchDesk:
         self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=made)
 
     def _take_refusal(self, batch: BatchRow, status: BatchStatus) -> None:
-        """Record that none of a batch's calls was made.
+        """Record that a batch's calls were not made.
 
         Raises:
-            Halt: None would be, however often it is sent.
+            Halt: The provider would reject the batch every time.
         """
         code, words = status.problems[0]
         lane = self._caller.lanes[batch.role]

@@ -1,8 +1,8 @@
 """A run through a batch API: calls are gathered in rounds, sent, waited for, and read like any other reply.
 
 A round judges each item by the stored replies, and puts the first missing call of each item into a batch. A batch and
-its calls are in the database before they are sent to its provider, so that a restart after a kill finds them, and
-requests nothing twice.
+its calls are stored in the database before they are sent to the provider, so that a restart after a kill finds them
+and requests nothing twice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 MOST_TRIES: Final = 3
-"""A call that failed so often in batches, although it might succeed, has failed for good."""
+"""A call that failed this many times in batches, although it might succeed, has failed for good."""
 _GROUP: Final = 500
 _LONGEST_NAME: Final = "x" * 40
 
@@ -47,7 +47,7 @@ def require_batches(verifier: AnyVerifier) -> None:
     """Make sure that a verifier's calls can be sent in batches.
 
     Raises:
-        UsageError: They can't.
+        UsageError: The calls can't be sent in batches.
     """
     if not isinstance(verifier, LlmJudge):
         raise UsageError(f"{verifier.name} asks nothing in batches: llm-judge does.", f"Leave {opt.batch} out.")
@@ -77,7 +77,7 @@ def judge_in_batches(
     """Judge every item; return how many verdicts were stored.
 
     Args:
-        chunks: Reads the items without a verdict, each time anew.
+        chunks: Returns the items without a verdict; read again on each call.
         check: Raises to end the work early.
 
     Raises:
@@ -96,8 +96,6 @@ def judge_in_batches(
 
 
 class _BatchedRun:
-    """One start of a run."""
-
     def __init__(
         self, database: Database, lease: Lease, servers: RunServers, verifier: ServedVerifier, session: Session
     ) -> None:
@@ -141,7 +139,7 @@ class _BatchedRun:
             await asyncio.sleep(LOOK_S)
 
 
-# -- Rounds: items are judged by what is stored, and what is missing is gathered.
+# -- Rounds: items are judged by stored replies, and missing calls are gathered.
 
 
 class _Rounds:
@@ -162,13 +160,13 @@ class _Rounds:
         self._short: str | None = None
 
     async def judge(self, chunks: Iterable[list[VerifierInput]], most: int | None) -> None:
-        """Store the verdicts that stored replies determine, and gather the calls that the others wait for.
+        """Store the verdicts that follow from stored replies, and gather the calls that other items need.
 
         Args:
-            most: Calls in a batch, if the provider limits it.
+            most: Maximum calls of a batch, if the provider limits it.
 
         Raises:
-            Halt: Every call has failed, in a way that is no item's own.
+            Halt: All calls failed for reasons other than their items.
         """
         self._begin(most)
         held = []
@@ -194,10 +192,10 @@ class _Rounds:
         await self._journal.flush()
 
     def require_affordable(self) -> None:
-        """Make sure that no call was left out because of the budget.
+        """Check that no call was omitted because of the budget.
 
         Raises:
-            Halt: One was.
+            Halt: A call was omitted.
         """
         if self._short is not None:
             raise used_up(self._short)
@@ -206,8 +204,8 @@ class _Rounds:
         """Return the stored reply to a request; see `Client.call`.
 
         Raises:
-            CallFailed: There will be none.
-            Deferred: It comes later.
+            CallFailed: There will be no reply.
+            Deferred: The reply comes later.
             Halt: No call of the run can succeed now.
         """
         lane = self._caller.lanes[role]
@@ -262,7 +260,7 @@ class _Rounds:
         return bool(used.answered or used.reused or self._caller.reused)
 
     def _halt(self) -> None:
-        """Halt because every call has failed: resuming asks again.
+        """Halt because all calls failed; a resumed run repeats them.
 
         Raises:
             Halt: Always.
@@ -285,7 +283,7 @@ def _final(before: Sequence[EarlierCall]) -> AttemptFailed | None:
 
 
 class _GatheredCalls:
-    """One role's calls before they are sent: stored in groups, in a new batch when one is full."""
+    """One role's unsent calls, stored in groups; a full batch is followed by a new one."""
 
     def __init__(
         self,

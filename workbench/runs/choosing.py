@@ -1,4 +1,4 @@
-"""Resolving a verifier: a kind, or a name that ``workbench.toml`` or the database gives kind and options for."""
+"""Resolve a verifier: a kind, or a name that ``workbench.toml`` or the database maps to a kind and options."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class VerifierChoice(Struct, frozen=True, kw_only=True):
         kind: The registered kind.
         options: Option values by name.
         name: The name of the configuration.
-        own: Whether the caller gave all of it, and nothing comes from a file or the database.
+        own: Whether all of it comes from the caller, and nothing from a file or the database.
         place: ``FILE:verifiers.NAME`` for one configured in the settings file, else None.
         given: Names of the options that the caller gave.
     """
@@ -160,7 +160,7 @@ def require_name(name: str) -> None:
     """Reject an invalid name of a verifier or similar.
 
     Raises:
-        UsageError: It is invalid.
+        UsageError: The name is invalid.
     """
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
@@ -170,7 +170,7 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
     """Reject a verifier whose verdicts were imported, and one that only writes texts.
 
     Raises:
-        UsageError: It is one of them.
+        UsageError: The verifier is one of these.
     """
     if stored is not None and stored.kind == GENERATION:
         raise UsageError(
@@ -188,9 +188,9 @@ def make(choice: VerifierChoice) -> AnyVerifier:
     """Construct the verifier of a choice.
 
     Raises:
-        UsageError: There is no such kind or option, or a value is wrong; the message names the file and the field
-            if it comes from one.
-        VerifierError: It can't be used.
+        UsageError: The kind or an option doesn't exist, or a value is wrong; the message names the file and field that
+            it comes from.
+        VerifierError: The verifier can't be used.
     """
     try:
         return Registry().load(choice.kind, choice.options)

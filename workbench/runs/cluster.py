@@ -1,7 +1,7 @@
 """Nodes of a Ray cluster as one executor: work is assigned in leases, and only this process stores results.
 
-Each node has one actor, which holds that node's own workers. A node that dies loses its leases, and they are assigned
-to others; its earlier answers are stored. New nodes are used as they appear. Only this module imports Ray.
+Each node has one actor with its own workers. If a node dies, its leases are assigned to other nodes; its earlier
+results are stored. New nodes are used as they join. Only this module imports Ray.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 ITEMS: Final = 300
 """Items of a lease for each worker of a node."""
 _TRIES: Final = 8
-"""Nodes that may die over a piece of work: half as much goes out with it each time, so that in the end it is alone."""
+"""Maximum deaths of nodes over one piece of work; each time it is retried in half as large a lease, finally alone."""
 _LOOK_S: Final = 0.1
 _JOIN_S: Final = 2.0
 _ALONE_S: Final = 30.0
-"""So long a cluster may be without a node that can work."""
+"""Seconds that a cluster may be without a usable node."""
 _ANSWER_S: Final = 5.0
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _log: Final = logging.getLogger(__name__)
@@ -52,20 +52,20 @@ class ClusterSink(Protocol):
     """The runner's interface for work on a cluster, in addition to storing."""
 
     def check(self) -> None:
-        """Show life, and raise to end the work early."""
+        """Renew the heartbeat; raise to end the work early."""
         ...
 
     def note_cluster(self, use: ClusterUse) -> None: ...
 
 
 def require_cluster(address: str, workers: int | None) -> None:
-    """Check that an address can be a cluster's, and that no conflicting option was given.
+    """Check that an address may be that of a cluster, and that no conflicting option was given.
 
     Args:
         workers: The requested number of workers; None if it wasn't given.
 
     Raises:
-        UsageError: It can't be one, Ray is not installed, or workers were requested.
+        UsageError: The address is invalid, Ray is not installed, or workers were requested.
     """
     if address != "ray" and not address.startswith("ray://"):
         raise UsageError(f"{address!r} is nowhere to judge.", "Write ray, or ray://HOST:PORT.")
@@ -77,17 +77,17 @@ def require_cluster(address: str, workers: int | None) -> None:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Connect Ray to an existing cluster; none is started.
+    """Connect Ray to a running cluster; don't start one.
 
     Raises:
-        RunError: There is none.
+        RunError: No cluster runs at the address.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     import ray
     import ray._private.worker as own
     import ray.util.scheduling_strategies
 
-    # It replaces the runner's handler by its own.
+    # Ray replaces the runner's signal handler by its own.
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         where = "auto" if address == "ray" else address
@@ -99,11 +99,11 @@ def connected(address: str) -> Iterator[Any]:
             "Start one: ray start --head --include-dashboard=false --disable-usage-stats",
         ) from error
     finally:
-        # From another thread the first one has to do it: `own_signals`.
+        # From another thread, the main thread has to restore the handlers: see `own_signals`.
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-    # Its thread prints events of nodes to standard output, among the lines of a command.
+    # Ray's thread prints events of nodes to standard output, among a command's own lines.
     said, own.print_to_stdstream = own.print_to_stdstream, _logged
     try:
         yield ray
@@ -113,7 +113,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def own_signals() -> None:
-    """Restore this process's signal handlers; for the main thread, after another one has connected.
+    """Restore this process's signal handlers; to be called by the main thread after another thread has connected.
 
     Ray's own handler, which the kernel calls before Python's, ends the process three seconds after SIGTERM.
     """
@@ -129,7 +129,7 @@ def _require_listener(address: str) -> None:
     """Check that a server listens at an address: Ray itself would wait for minutes.
 
     Raises:
-        OSError: None does.
+        OSError: No server listens at the address.
     """
     from ray._private.services import canonicalize_bootstrap_address
 
@@ -143,11 +143,11 @@ class _ClusterNode:
     """A node with its actor.
 
     Attributes:
-        use: Its work so far.
-        ready: Whether it has described itself, and may get work.
-        served: Whether it has returned anything.
+        use: The node's work so far.
+        ready: Whether the node has described itself, and may get work.
+        served: Whether the node has returned a result.
         calls: Calls in flight.
-        held: Its unfinished work, by number.
+        held: The node's unfinished work, by number.
     """
 
     def __init__(self, id: str, actor: Any, use: NodeUse) -> None:
@@ -162,11 +162,11 @@ class Nodes:
     """The nodes of a cluster that work on one run.
 
     Args:
-        ray: The library, connected.
-        made: Makes a node's worker, given its number of processors.
-        refusal: Returns why a node may not work, given its description; "" if it may.
-        use: The work of nodes in earlier starts of the run; it is kept up to date.
-        look_s: How long to wait for nodes between checks of other conditions.
+        ray: The Ray library, connected.
+        made: Creates a node's worker, given its number of processors.
+        refusal: Returns why a node is rejected, given its description; "" if it is accepted.
+        use: The work of nodes in earlier starts of the run; updated in place.
+        look_s: Seconds to wait for nodes between checks of other conditions.
     """
 
     def __init__(
@@ -201,22 +201,22 @@ class Nodes:
         if kind is None:
             self._note(at_once=True)
         else:
-            # What ended the work says more than what can't be stored any more.
+            # The error that ended the work is more informative than a failure to store.
             with suppress(Exception):
                 self._note(at_once=True)
 
     def first(self) -> NodeAbout:
-        """Wait for a node that may work, and return its description."""
+        """Wait for a usable node, and return its description."""
         while True:
             for found in self._turn():
                 if isinstance(found, NodeAbout):
                     return found
 
     def drop(self, is_gone: Callable[[Any], bool]) -> None:
-        """Cancel work that is no longer needed, wherever it is.
+        """Cancel work that is no longer needed, queued or assigned.
 
         Args:
-            is_gone: Whether a piece of work is such, by its key.
+            is_gone: Whether the work with this key is no longer needed.
         """
         if self._feed is not None:
             self._feed.drop(is_gone)
@@ -230,14 +230,14 @@ class Nodes:
         """Add new nodes, and remove lost ones, while there is no work.
 
         Raises:
-            Halt: None is left.
+            Halt: No node is left.
         """
         self._turn()
 
     def work(
         self, feed: Feed[Key, Payload], raise_if_cancelled: Callable[[], None]
     ) -> Generator[list[tuple[Key, Any]], None, None]:
-        """Execute all work: yield keys and results, possibly several together, in the order they end.
+        """Execute all work: yield keys and results in lists, in the order of completion.
 
         Raises:
             Halt: No node is left, or several have died over the same piece; earlier results are stored.
@@ -397,7 +397,7 @@ def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tupl
 
     Raises:
         UsageError: The address can't be a cluster's, or Ray is not installed.
-        RunError: There is no such cluster, or it has no node that works.
+        RunError: No cluster runs at the address, or it has no usable node.
     """
     require_cluster(address, None)
     with connected(address) as ray:
@@ -415,8 +415,6 @@ def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tupl
 
 
 class _Found(NamedTuple):
-    """Results of work by key, and work that was returned."""
-
     done: list[tuple[Any, Any]]
     back: list[WorkPiece[Any, Any]]
 
@@ -434,7 +432,7 @@ def _refusal(verifier: AnyVerifier, about: NodeAbout) -> str:
     return "" if about.identity == identity(verifier) else f"it reads the options of {verifier.name} in another way"
 
 
-# -- Verifiers that need texts alone.
+# -- Verifiers that need only texts.
 
 
 class ReadingSink(VerdictSink, ClusterSink, Protocol):
@@ -456,8 +454,8 @@ def judge_on_cluster(
         has_room: Whether more items may be started while others are in progress.
 
     Raises:
-        RunError: There is no such cluster, or no node of it may work.
-        Halt: Its nodes have died.
+        RunError: No cluster runs at the address, or it has no usable node.
+        Halt: The cluster's nodes have died.
     """
 
     def made(on_node: Callable[[Any], Any], processors: int) -> Any:

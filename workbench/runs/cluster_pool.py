@@ -1,4 +1,4 @@
-"""The sandboxes of all nodes of a cluster as one pool: for a run, or for the calling process."""
+"""The sandboxes of all nodes of a cluster as one pool, for a run or for the calling process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ClusterPool:
     Args:
         level: The isolation level; nodes that don't support it are rejected.
         settings: Settings of the sandboxes.
-        use: Earlier work of nodes; it is kept up to date.
+        use: Earlier work of nodes; updated in place.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ClusterPool:
         self._nodes.__exit__(kind, error, trace)
 
     def provenance(self) -> Provenance:
-        """Return what the outcomes depend on besides the texts: the same on every node that works."""
+        """Return what the outcomes depend on besides the texts: the same on every usable node."""
         if self._first is None:
             self._nodes.first()
         assert self._first is not None
@@ -118,15 +118,15 @@ def cluster_sandbox(
     *,
     look_s: float | None = None,
 ) -> Iterator[ClusterPool]:
-    """Open the sandboxes of a cluster for work in the calling process.
+    """Open the sandboxes of a cluster for the calling process.
 
     Args:
         use: The cluster; the work of its nodes is recorded there.
-        run: A run that records it, too.
+        run: A run that also records that work.
         look_s: See `Nodes`.
 
     Raises:
-        RunError: There is no such cluster, no node of it may work, or its nodes have died.
+        RunError: No cluster runs at the address, it has no usable node, or its nodes have died.
     """
     try:
         with (
@@ -139,13 +139,12 @@ def cluster_sandbox(
 
 
 class NamedRun(NamedTuple):
-    """A run that the calling process works for; it may not have begun yet."""
+    """A run that the calling process works for; it may not have started yet."""
 
     database: Database
     name: str
 
     def found(self) -> RunRow | None:
-        """Return the run, or None before it has begun."""
         return stored_runs.newest_of(self.database.reader(), self.name)
 
 
@@ -159,7 +158,7 @@ class _CallingProcess:
             use.nodes = before.nodes
 
     def check(self) -> None:
-        """Nothing but the caller ends it."""
+        """Only the caller ends the work."""
 
     def note_cluster(self, use: ClusterUse) -> None:
         if self._run is not None and (row := self._run.found()) is not None:

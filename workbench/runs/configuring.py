@@ -1,4 +1,4 @@
-"""Adding a verifier that calls a model server: the form's fields, and storing the values."""
+"""Add a verifier that calls a model server: the fields of its form, and storing the values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _STRATEGY = "strategy"
 _FIRST: Final = ("llm-judge",)
 _FREE: Final = frozenset({"parser", "threshold", "label"})
-"""Options that stored replies are read by: another value takes no call."""
+"""Options that affect how stored replies are read: another value needs no call."""
 _REQUIRED: Final = frozenset({"base_url", "members", "model", "stages"})
 
 
@@ -39,9 +39,9 @@ class FormOption(Struct, frozen=True, kw_only=True):
 
     Attributes:
         about: Its description.
-        choices: Its values and their descriptions; empty for one that is typed.
+        choices: The values and their descriptions; empty for free text.
         strategies: The strategies that use it; empty if all do.
-        required: It must be filled in.
+        required: Whether it must be filled in.
     """
 
     name: str
@@ -58,7 +58,7 @@ class FormSection(Struct, frozen=True, kw_only=True):
     """A group of options.
 
     Attributes:
-        folded: Most people leave them unchanged.
+        folded: Whether the section is collapsed, since most users leave it unchanged.
     """
 
     title: str
@@ -67,8 +67,6 @@ class FormSection(Struct, frozen=True, kw_only=True):
 
 
 class VerifierForm(Struct, frozen=True, kw_only=True):
-    """The options of one kind of verifier."""
-
     kind: str
     description: str
     sections: tuple[FormSection, ...]
@@ -81,7 +79,7 @@ def forms() -> list[VerifierForm]:
 
 
 def form_of(kind: str) -> tuple[FormSection, ...]:
-    """Return the options of a kind of verifier in sections; empty if it has none.
+    """Return the options of a kind of verifier in sections; empty if the kind has no options.
 
     Raises:
         UsageError: There is no such kind.
@@ -109,10 +107,11 @@ def require_options(project: Project, kind: str, options: Mapping[str, str]) -> 
 
 
 def require_free_name(project: Project, kind: str, options: Mapping[str, str], name: str | None) -> None:
-    """Make sure that a verifier can be started under a name: it is unused, or bound to the same options.
+    """Check that a verifier can be started under a name, which must be unused or bound to the same options.
 
     Raises:
-        OptionError: It is bound to others; the error is the option ``name``'s, and suggests an unused name.
+        OptionError: The name is bound to other options; the error is about the option ``name`` and suggests an unused
+            name.
         UsageError: As with `workbench.runs.choosing.choose`.
         VerifierError: The kind can't be used.
     """
@@ -132,11 +131,11 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
     """Make sure that a verifier's calls can be sent in batches.
 
     Raises:
-        OptionError: They can't; the error is the option ``batch``'s.
+        OptionError: The calls can't be sent in batches; the error is about the option ``batch``.
         UsageError: As with `workbench.runs.choosing.choose`.
         VerifierError: The kind can't be used.
     """
-    # The client's libraries are for those runs alone that call servers.
+    # Only runs that call servers need the client's libraries.
     from workbench.runs import batching
 
     try:
@@ -146,14 +145,14 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
 
 
 def changeable(kind: str) -> tuple[FormOption, ...]:
-    """Return the options of a kind that may change a verdict, those that cost nothing to change first."""
+    """Return the options of a kind that may change a verdict, first those whose change costs nothing."""
     sections = (one for one in form_of(kind) if one.title not in ("Server", "Limits")) if Registry().knows(kind) else ()
     options = [option for section in sections for option in section.options]
     return tuple(sorted(options, key=lambda option: option.name not in _FREE))
 
 
 def check(project: Project, name: str, kind: str, options: Mapping[str, str]) -> None:
-    """Make sure that a verifier could be stored like this.
+    """Check that a verifier can be stored with these values.
 
     Raises:
         OptionError: The name or an option is wrong, or the name is taken; the error names the option.
@@ -188,7 +187,7 @@ def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> 
 
 
 def preview(project: Project, kind: str, options: Mapping[str, str], completion: str | None) -> list[PreviewedCall]:
-    """Return a verifier's requests about an item; arguments and errors as with `preview_calls`.
+    """Return a verifier's requests about an item; see `preview_calls`.
 
     Raises:
         OptionError: An option is wrong; the error names it.
@@ -200,7 +199,7 @@ def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[s
     """Return the options with the absolute path of a template or a folder of prompts.
 
     Raises:
-        OptionError: It is outside the project's folder.
+        OptionError: The path is outside the project's folder.
     """
     whole = dict(options)
     for option in OWN_PROMPTS & options.keys():
@@ -292,20 +291,20 @@ def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
     }
 
 
-# -- Names of verifiers: each is bound to one configuration, and has a run a version.
+# -- Names of verifiers: each is bound to one configuration, and has one run for each version.
 
 
 def bound_run(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
-    """Return the run of a verifier at its version under a name, creating it if needed; errors as with `bind`."""
+    """Return the run of a verifier's version under a name, created if missing; raises as `bind` does."""
     bound = bind(connection, name, verifier, options)
     found = stored_runs.find(connection, bound, verifier.version)
     return stored_runs.add(connection, bound, verifier.version) if found is None else found.id
 
 
 def bind(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
-    """Bind a name to a configuration, unless it is bound to it already; return the configured verifier's row id.
+    """Bind a name to a configuration, if it isn't bound yet; return the configured verifier's row id.
 
-    Options that change no verdict (a budget, a timeout) may differ: the ones given last are kept.
+    Options that change no verdict (a budget, a timeout) may differ: the latest ones are stored.
 
     Raises:
         UsageError: The name is bound to another configuration.

@@ -1,4 +1,4 @@
-"""Drawing a judge's few-shot examples from a project's adjudicated items, once: later starts use the same ones."""
+"""Draw a judge's few-shot examples from a project's adjudicated items, once: later starts use the same ones."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from workbench.verifiers.judges.examples import (
 )
 
 _SPARE: Final = 1
-"""Spares of each verdict, used if an item is of an example's question."""
+"""Spare examples of each verdict, used for items with the same question as an example."""
 
 
 def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[str, str]) -> dict[str, str]:
     """Return a judge's options with the examples they request.
 
     Args:
-        bound: The options that its name is bound to, with the examples drawn then.
+        bound: The options that the name is bound to, with the examples drawn earlier.
 
     Raises:
         OptionError: The project has too few adjudicated items.
@@ -40,7 +40,7 @@ def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[s
         plan = plan_from(options)
         found = drawn_from(options) or drawn_from({**bound, **asked})
     except ValueError:
-        # Constructing the verifier reports what is wrong.
+        # Errors are reported when the verifier is constructed.
         return asked
     if plan is None:
         return asked

@@ -1,4 +1,4 @@
-"""Judging solutions by running them: each is loaded with its problem, runs in the sandbox, and gets a verdict."""
+"""Judge solutions by running them: each is loaded with its problem, runs in the sandbox, and gets a verdict."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.runners import require
 
 GROUP = 500
-"""Solutions in one transaction at most."""
+"""Maximum solutions in one transaction."""
 
 _GROUP_S = 0.2
 _PROBLEMS = 256
-"""Problems kept at hand: solutions of one problem mostly come one after the other."""
+"""Problems in the cache: solutions of one problem are usually consecutive."""
 
 K = TypeVar("K")
 Key = tuple[int, str]
@@ -46,7 +46,7 @@ class ExecutionSink(Protocol):
     def note_provenance(self, provenance: Provenance) -> None: ...
 
     def check(self) -> None:
-        """Show life, and raise to end the work early."""
+        """Renew the heartbeat; raise to end the work early."""
         ...
 
 
@@ -64,7 +64,7 @@ class ProgramPool(Protocol):
     def run(
         self, jobs: Iterable[tuple[K, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Iterator[tuple[K, Execution]]:
-        """Yield each job's key and result, in the order they end, calling ``raise_if_cancelled`` meanwhile."""
+        """Yield each job's key and result, in the order of completion; call ``raise_if_cancelled`` regularly."""
         ...
 
 
@@ -81,8 +81,8 @@ def judge_by_execution(
 
     Args:
         level: The isolation level.
-        workers: How many of them run at a time, under each hash seed.
-        made: Makes the pool of a hash seed; by default sandboxes on this machine.
+        workers: Number of solutions that run at a time, for each hash seed.
+        made: Creates the pool of a hash seed; by default sandboxes on this machine.
     """
     judge_solutions(verifier, level, workers, _works(database, verifier.suites, chunks, sink), sink, made)
 
@@ -97,13 +97,13 @@ def judge_solutions(
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:
-    """Judge solutions by running them; every started process has ended afterwards, however this ends.
+    """Judge solutions by running them; all started processes have ended when this returns or raises.
 
     Args:
         level: The isolation level.
-        workers: How many of them run at a time, under each hash seed.
-        made: Makes the pool of a hash seed; by default sandboxes on this machine.
-        has_room: Whether more of them may be started while others are in progress; called once results are stored.
+        workers: Number of solutions that run at a time, for each hash seed.
+        made: Creates the pool of a hash seed; by default sandboxes on this machine.
+        has_room: Whether more solutions may be started while others are in progress; called once results are stored.
     """
 
     def on_this_machine(seed: int) -> ProgramPool:
@@ -113,7 +113,7 @@ def judge_solutions(
         pools = [stack.enter_context((made or on_this_machine)(seed)) for seed in verifier.seeds]
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
         dispatcher = _SolutionDispatcher(verifier, level, sink, has_room)
-        # One pool takes what comes, without a break; several take turns over a chunk.
+        # A single pool gets an uninterrupted stream; several pools take turns over each chunk.
         for batch in [chain.from_iterable(solutions)] if len(pools) == 1 else solutions:
             dispatcher.judge(batch, pools)
         dispatcher.store()
@@ -123,8 +123,8 @@ class SolutionWork(Struct):
     """One solution in progress.
 
     Attributes:
-        form: The form of its text, if known.
-        problem: None for an item that is no code.
+        form: The form of the solution's text, if known.
+        problem: The code problem; None for items that aren't code.
         missing: Programs without a result.
         runs: Results of its programs by suite, for each hash seed.
     """
@@ -170,7 +170,7 @@ class _SolutionDispatcher:
     def _has_room(self) -> bool:
         if not self._busy or self._room():
             return True
-        # What is done makes room once it is stored.
+        # Finished solutions make room once they are stored.
         self.store()
         return self._room()
 
@@ -206,7 +206,7 @@ class _SolutionDispatcher:
 
     def _end(self, work: SolutionWork) -> None:
         item = work.item
-        # Suites in their order, in whichever they ended.
+        # Suites are stored in their order, not in the order of completion.
         runs = [{suite: found[suite] for suite in work.programs} for found in work.runs]
         judged = self._verifier.verdict(work.problem, item.completion, work.form, runs)
         self._results += (

@@ -1,8 +1,8 @@
 """A verifier on call: judges single items for callers in any thread, as a run judges them.
 
 The first stage runs in the calling thread. Deferred items, and all items of verifiers that may hang or crash, go to
-worker processes, which one thread manages: nothing that happens to a caller (a signal, an exception, a timeout of its
-own) can lose or mix up another one's answer.
+worker processes, which one thread manages: a caller's signal, exception or timeout can't lose or mix up the results of
+other callers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from workbench.verifiers.judging import failure
 from workbench.verifiers.pool import WorkerPool
 
 State = Literal["idle", "starting", "ready", "failed"]
-"""The workers: not needed yet, loading, able to take items, unable to start."""
+"""State of the workers: not needed yet, loading, able to accept items, unable to start."""
 _TURN_S = 0.005
 _AGAIN_S = 30.0
 _REMEMBERED = 10_000
@@ -44,14 +44,12 @@ class ExecutorClosed(Exception):
 
 
 TOO_LONG = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
-"""The verdict on an item without a waiting caller."""
+"""The verdict on an item whose caller no longer waits."""
 UNSENDABLE = failure("a text has characters that UTF-8 lacks")
-"""The verdict on what is no text."""
+"""The verdict on a value that can't be encoded as text."""
 
 
 class _WaitingItem(Struct, frozen=True):
-    """An item with a waiting caller."""
-
     item: VerifierInput
     deferred: LeftToWorker
     answer: Future[Verdict]
@@ -61,11 +59,11 @@ class LocalExecutor:
     """One verifier with its worker processes.
 
     Args:
-        verifier: One that works on this machine.
+        verifier: A local verifier.
         spec: Its kind and options, for the workers.
         workers: Worker processes.
         deadline: Seconds an item may take in a worker; by default the verifier's allowance, as in a run.
-        yielding: Workers have a lower priority than this process.
+        yielding: Whether workers have a lower priority than this process.
     """
 
     def __init__(
@@ -104,7 +102,7 @@ class LocalExecutor:
         return self.recalled(first_stage(self._verifier, item))
 
     def recalled(self, answer: FirstAnswer) -> FirstAnswer:
-        """Complete an answer of `first_stage`, from here or another process, if its comparison was made before."""
+        """Complete an answer of `first_stage`, from any process, if the result of its comparison is known."""
         if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
             return answer
         return filled_in(answer.known, found)
@@ -113,7 +111,7 @@ class LocalExecutor:
         """Have a worker judge an item that `first` deferred; the future can't be cancelled.
 
         Raises:
-            ExecutorClosed: It is closed.
+            ExecutorClosed: The executor is closed.
         """
         answer: Future[Verdict] = Future()
         answer.set_running_or_notify_cancel()
@@ -125,14 +123,14 @@ class LocalExecutor:
         return answer
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """Return the verdicts on several items, in their order; waits for all of them.
+        """Return the verdicts on several items, in their order.
 
         Args:
-            deadline: Seconds for all of them, by the clock; items without a verdict then abstain with "timeout".
+            deadline: Seconds of wall time for all items; items without a verdict by then get the abstention "timeout".
 
         Raises:
             VerifierError: The workers can't start.
-            ExecutorClosed: It was closed in the meantime.
+            ExecutorClosed: The executor was closed while items waited.
         """
         ends = None if deadline is None else time.monotonic() + deadline
         answers = self._first(items)
@@ -153,7 +151,7 @@ class LocalExecutor:
         return [self.recalled(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
 
     def warm(self) -> None:
-        """Start the workers now; `state` tells when they are ready."""
+        """Start the workers now; `state` reports when they are ready."""
         if self.isolation != "inline":
             with self._lock:
                 self._begin()
@@ -168,7 +166,7 @@ class LocalExecutor:
             self._inbox.put(None)
             thread.join()
 
-    # -- the thread that looks after the workers -----------------------------------------------------
+    # -- The thread that manages the workers.
 
     def _begin(self) -> None:
         if self._thread is None:
@@ -237,14 +235,11 @@ def within(answer: Future[Verdict], ends: float | None) -> Verdict:
 
 
 class RecentVerdicts:
-    """Recent results of workers by key; a bounded cache that any thread may use."""
-
     def __init__(self) -> None:
         self._found: OrderedDict[bytes, Verdict] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: bytes) -> Verdict | None:
-        """Return the result for a key, with a time of 0."""
         with self._lock:
             if (found := self._found.get(key)) is None:
                 return None
@@ -262,7 +257,7 @@ class RecentVerdicts:
 
 
 def is_text(item: VerifierInput) -> bool:
-    """Return whether workers, files and the database can hold the item: Python's strings may have lone surrogates."""
+    """Return whether all texts can be encoded as UTF-8: Python's strings may have lone surrogates."""
     if item.completion.isascii() and item.reference.isascii() and item.question.isascii():
         return True
     try:
@@ -280,6 +275,6 @@ def _key(item: VerifierInput) -> bytes:
 def _started(spec: tuple[str, dict[str, str]], workers: int, deadline: float | None, yielding: bool) -> WorkerPool:
     pool = WorkerPool(spec, workers, deadline)
     if yielding:
-        # The first process is the one the workers are forked from.
+        # The first process is the one from which the workers are forked.
         os.setpriority(os.PRIO_PROCESS, pool.pids[0], NICENESS)
     return pool

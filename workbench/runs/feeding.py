@@ -1,4 +1,4 @@
-"""Work read from its source only while there is room for its results, and assigned to workers in leases."""
+"""Work that is read from its source only while there is room for its results, and assigned to workers in leases."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, Generic, TypeVar
 from msgspec import Struct
 
 _MOST: Final = 3000
-"""Pieces of a lease at most."""
+"""Maximum pieces of a lease."""
 _LAST: Final = 8
-"""Leases that are known ahead, for one worker: once there are fewer, these are the last ones."""
+"""Leases known ahead for each worker; with fewer left, the remaining work is divided into smaller leases."""
 _CHARACTERS: Final = 4_000_000
-"""Characters from which on a lease has no more pieces."""
+"""A lease with this many characters gets no more pieces."""
 AHEAD: Final = 2
-"""Leases of a node at a time: it has the next one when it has done with the first."""
+"""Leases of a node at a time: it has the next one when it finishes the first."""
 
 T = TypeVar("T")
 Payload = TypeVar("Payload")
@@ -28,10 +28,10 @@ def always() -> bool:
 
 
 class PacedIterator(Iterator[T]):
-    """Yields from a source; stops while there is no room, but unlike other iterators may continue later.
+    """Yields from a source; stops while there is no room, but unlike other iterators it may continue later.
 
     Args:
-        has_room: False at most as long as something that was taken is in progress.
+        has_room: Whether there is room; false only while some yielded work is in progress.
     """
 
     def __init__(self, source: Iterable[T], has_room: Callable[[], bool]) -> None:
@@ -47,8 +47,8 @@ class WorkPiece(Struct, Generic[Key, Payload]):
     """A piece of work.
 
     Attributes:
-        key: Its identity here.
-        tries: Nodes that died over it before they had finished anything at all.
+        key: The identity of the piece.
+        tries: Number of nodes that died over it before they had finished any work.
     """
 
     key: Key
@@ -59,13 +59,12 @@ class WorkPiece(Struct, Generic[Key, Payload]):
 class Feed(Generic[Key, Payload]):
     """Work in leases, taken from its source as nodes become free.
 
-    The last of it is assigned in ever smaller leases, so that no node is still busy with a lot when the others have
-    none.
+    The last leases get smaller and smaller, so that no node stays busy for long while others have no work.
 
     Args:
         source: Keys and work.
-        characters: The length of a piece of work.
-        most: Pieces of a lease for each worker of a node.
+        characters: Returns the length of a piece of work.
+        most: Maximum pieces of a lease for each worker of a node.
     """
 
     def __init__(self, source: Iterable[tuple[Key, Payload]], characters: Callable[[Payload], int], most: int) -> None:
@@ -85,7 +84,7 @@ class Feed(Generic[Key, Payload]):
         self._ahead = deque(piece for piece in self._ahead if not is_gone(piece.key))
 
     def take(self, workers: int, nodes: int) -> list[WorkPiece[Key, Payload]]:
-        """Return the next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
+        """Return the next lease for a node with ``workers`` workers, one of ``nodes``; empty if no work is left."""
         size = min(self._most * workers, _MOST)
         if len(self._ahead) < _LAST * self._most:
             size = min(size, -(-len(self._ahead) // (2 * AHEAD * nodes)))

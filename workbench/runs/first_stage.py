@@ -2,7 +2,7 @@
 
 It runs in the caller with helper processes (many items), or in processes instead of the caller (long texts). Messages
 are those of `workbench.verifiers.wire`: some items, and the answers to each. A process ends when its socket does, so
-none outlives the one that started it.
+none outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import message, pack, read
 
 BATCH = 64
-"""Items that are read at once."""
+"""Items in one batch."""
 NICENESS = 10
-"""Niceness of processes that yield the processor to the one that answers."""
+"""Niceness of helper processes, which yield the processor to the answering process."""
 MANY = 1_000
-"""Items that the caller reads alone before processes help it."""
+"""Items that the caller reads alone before helper processes start."""
 _CHARACTERS = 500_000
-"""Of a batch, from which on it takes no further item."""
+"""A batch with this many characters takes no further item."""
 LONG = 20_000
-"""Characters of an item that make it a long one."""
+"""Minimum characters of a long item."""
 _LONG_A_PROCESS = 500
-"""Long items that one process reads; another takes its place then, and what they left in its memory goes with it."""
+"""Long items that one process reads before it is replaced, which frees the memory they left behind."""
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -54,8 +54,8 @@ class LeftToWorker(Struct, frozen=True):
     """An item that the first stage defers to a worker.
 
     Attributes:
-        key: Items of equal keys get the same answer; None: this one gets its own.
-        known: The first stage's result so far; None if there was none, and the worker's verdict is all.
+        key: Items with equal keys get the same answer; None: the item gets a separate one.
+        known: The first stage's partial result; None if the worker's verdict is the whole result.
     """
 
     key: bytes | None
@@ -66,7 +66,7 @@ _WHOLE = LeftToWorker(None, None)
 
 
 def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | LeftToWorker:
-    """Return a verdict that can neither hang nor crash; a verifier that may do either defers every item whole."""
+    """Return a verdict that can neither hang nor crash; a verifier that may do either defers every item."""
     if verifier.isolation == "process":
         return _WHOLE
     if verifier.isolation != "staged":
@@ -78,7 +78,7 @@ def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | LeftToWork
 Spec = tuple[str, dict[str, str]]
 """A verifier's kind and options."""
 FirstAnswer = Verdict | LeftToWorker
-"""What the first stage says of an item."""
+"""The first stage's answer to an item."""
 
 
 class _ReadRequest(Struct, frozen=True):
@@ -86,7 +86,7 @@ class _ReadRequest(Struct, frozen=True):
 
 
 class _FirstStageAnswer(Struct, frozen=True):
-    """The first stage's answer to an item: one of both."""
+    """The first stage's answer to an item: exactly one field is set."""
 
     verdict: Verdict | None = None
     deferred: LeftToWorker | None = None
@@ -97,7 +97,7 @@ class _ReadReply(Struct, frozen=True):
 
 
 def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) -> None:
-    """Run as such a process: answer until the socket ends."""
+    """Run as a first-stage process: answer until the socket closes."""
     os.nice(niceness)
     verifier = Registry().local(kind, options)
     with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
@@ -115,7 +115,7 @@ _ENDED = "A process that reads texts has ended."
 
 
 def _decode_answers(body: bytes, count: int) -> list[FirstAnswer]:
-    """Decode the answers to a number of items from a message.
+    """Decode ``count`` answers from a message.
 
     Raises:
         VerifierError: The message is malformed.
@@ -134,7 +134,7 @@ class ReaderProcess:
     """A process that runs the first stage of one verifier.
 
     Raises:
-        VerifierError: It can't start.
+        VerifierError: The process can't start.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -146,10 +146,10 @@ class ReaderProcess:
         return self._process.pid
 
     def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """Return the answer to each item; from any thread, by one at a time.
+        """Return the answer to each item; only one thread at a time may call this.
 
         Raises:
-            VerifierError: It has ended.
+            VerifierError: The process has ended.
         """
         try:
             self._sock.sendall(pack(_ReadRequest(items)))
@@ -179,7 +179,7 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                # A separate session: no key press reaches it, and it may finish accepted work.
+                # A separate session: key presses don't reach it, so that it can finish accepted work.
                 start_new_session=True,
             )
         except OSError as error:
@@ -189,7 +189,7 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
         return ours, process
 
 
-# -- For many items, in addition to the caller.
+# -- Helper processes for many items.
 
 
 def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
@@ -206,7 +206,7 @@ _Done = SimpleQueue["tuple[_SharedBatch, list[FirstAnswer] | None]"]
 
 
 class _SharedBatch(NamedTuple):
-    """Some items, and the destination of their answers; None if there were no answers."""
+    """A batch of items, and the destination of their answers (None if the process ended)."""
 
     items: list[VerifierInput]
     done: _Done
@@ -215,11 +215,11 @@ class _SharedBatch(NamedTuple):
 class Readers:
     """The first-stage worker pool: processes that help the caller with the first stage of one verifier.
 
-    They are started once `MANY` items were read, by a caller that has more than one batch of them. The batch of a
-    process that ended is read by the caller.
+    They start once the caller has read `MANY` items and has more than one further batch. If a process ends, the caller
+    reads its batch.
 
     Args:
-        processes: How many; with 0 the caller reads alone, as it does without a first stage.
+        processes: Number of processes; with 0, or without a first stage, the caller reads alone.
     """
 
     def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
@@ -252,7 +252,7 @@ class Readers:
         own: Iterable[VerifierInput]
         while True:
             before = self._read
-            # Alone the caller takes an item when it has read the one before.
+            # Without helpers the caller requests an item only when it has answered the one before.
             own = _batch(left) if self._wanted and self._read >= MANY else islice(left, BATCH)
             while own and self._wants_more() and (batch := _batch(left)):
                 self._give(_SharedBatch(batch, done))
@@ -311,7 +311,7 @@ class Readers:
         if (process := self._started()) is None:
             return
         with suppress(VerifierError):
-            # It has loaded when it answers; before, the caller is faster.
+            # A process that answers has loaded; until then the caller is faster.
             process.ask([])
             while (batch := self._taken()) is not None:
                 answers = None
@@ -331,17 +331,17 @@ class Readers:
         return None
 
 
-# -- For an event loop, instead of it.
+# -- Processes for an event loop.
 
 
 class AsyncReaderProcess(asyncio.Protocol):
     """A process that runs the first stage of one verifier, called from an event loop; it answers in turn.
 
     Attributes:
-        long: How many long items it was sent.
+        long: Number of long items sent to it.
 
     Raises:
-        VerifierError: It can't start.
+        VerifierError: The process can't start.
     """
 
     def __init__(self, spec: Spec, niceness: int = 0) -> None:
@@ -364,7 +364,7 @@ class AsyncReaderProcess(asyncio.Protocol):
         """Return the answer to each item; several calls may be in progress.
 
         Raises:
-            VerifierError: It has ended, or the items can't be sent.
+            VerifierError: The process has ended, or the items can't be sent.
         """
         self.long += sum(item.characters > LONG for item in items)
         try:
@@ -413,10 +413,10 @@ class AsyncReaderProcess(asyncio.Protocol):
 
 
 class AsyncReaders:
-    """A few processes that run the first stage of one verifier; used from one event loop.
+    """A pool of processes that run the first stage of one verifier, for one event loop.
 
     Args:
-        processes: How many; they start on demand, with a lower priority than the loop.
+        processes: Maximum number; they start on demand, with a lower priority than the loop.
     """
 
     def __init__(self, spec: Spec, processes: int) -> None:
@@ -437,7 +437,7 @@ class AsyncReaders:
         return self._busy > self._most
 
     def prepare(self, processes: int) -> None:
-        """Have a number of processes ready soon, up to the maximum; no caller waits for them."""
+        """Start processes in the background, up to the maximum; this doesn't wait for them."""
         for _ in range(min(processes, self._most) - self.free - self._busy - len(self._starting)):
             starting = asyncio.ensure_future(self._start())
             self._starting.add(starting)
@@ -454,10 +454,10 @@ class AsyncReaders:
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[AsyncReaderProcess]:
-        """Lend a process exclusively; it is ended if the block fails, or no caller needs it.
+        """Reserve a process for the block; it is ended if the block fails, or no caller needs it.
 
         Raises:
-            VerifierError: None can start.
+            VerifierError: No process can start.
         """
         self._busy += 1
         try:

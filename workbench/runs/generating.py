@@ -1,8 +1,8 @@
-"""Calls to model servers that are about no item: texts written for a caller in synchronous code.
+"""Calls to model servers that are not about an item: texts written for a caller in synchronous code.
 
-They go through a run's journal as a judge's do: each attempt is stored before it is sent, each reply for ever, and
-equal requests are sent once. A separate thread makes the calls and shows life while the caller does other things, such
-as executing written programs.
+The calls go through a run's journal as a judge's do: each attempt is stored before it is sent, replies are kept, and
+equal requests are sent only once. A separate thread makes the calls and renews the heartbeat while the caller does
+other work, such as executing written programs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ _GO_ON = "What was answered is stored; the same command goes on from there."
 
 
 class ReplyRequest(Struct, frozen=True):
-    """A requested reply: the server, the request, and the sample."""
-
     role: str
     request: Request
     sample: int
@@ -41,11 +39,11 @@ Found = Reply | CallFailed
 
 
 class Servers:
-    """A run's model servers, called from one thread that waits for the replies; open in a ``with`` block.
+    """A run's model servers, called from one thread that waits for the replies; a context manager.
 
     Args:
         lease: The claim to be the database's runner.
-        run: Its number; limits hold over all its starts.
+        run: The run's number; limits apply to all its starts together.
         servers: By the names that `ReplyRequest` uses.
 
     Raises:
@@ -81,13 +79,12 @@ class Servers:
         """Return the result of each request, in their order.
 
         Args:
-            watch: Called a few times a second with the number of results, and whether this is ending and only waits for
-                the
-                calls in flight.
+            watch: Called a few times a second with the number of results, and whether this only waits for calls in
+                flight before it ends.
 
         Raises:
             RunError: No call can succeed now; replies received are stored.
-            StoreError: Nothing can be stored.
+            StoreError: Replies can't be stored.
         """
         opened = self._opened.result()
         found: list[Found | None] = [None] * len(wanted)
@@ -106,7 +103,7 @@ class Servers:
             self._interrupted = partial(tell, ending=True)
             raise
         except Halt as halt:
-            # A call that may not begin any more only follows from what ended the others.
+            # A call that may not begin any more fails as a consequence of what ended the others.
             raise self._over() if halt.code == "cancelled" else RunError(halt.message, _GO_ON) from halt
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", _GO_ON) from lost
@@ -181,20 +178,20 @@ async def _answer(client: Client, feed: TaskSource[tuple[int, ReplyRequest]], fo
         found[place] = CallFailed("content_filter", "the server reports that the model refused") if refused else reply
 
 
-# -- Many models that write completions at a time, each at its own pace, and their replies put in one order.
+# -- Several models write completions at the same time, each at its own pace; replies are stored in one order.
 
 
 MOST_DETAILS: Final = 5
-"""Failed calls of a model that are spelled out."""
+"""Maximum failed calls of a model whose messages are shown."""
 
 
 class CompletionWriter(Struct, frozen=True, kw_only=True):
     """A model that writes completions.
 
     Attributes:
-        name: Its name here.
-        run: Its run.
-        price: None if unknown.
+        name: The model's name in the configuration.
+        run: The run's number.
+        price: The price; None if unknown.
     """
 
     name: str
@@ -220,8 +217,6 @@ class CompletionRequest(Struct, frozen=True):
 
 
 class CompletionWork(Protocol):
-    """The completions to write, part by part."""
-
     @property
     def parts(self) -> int: ...
 
@@ -233,7 +228,7 @@ class CompletionWork(Protocol):
         """Store written completions, in order; return how many are new.
 
         Raises:
-            StoreError: It isn't possible now.
+            StoreError: The completions can't be stored now.
         """
         ...
 
@@ -242,12 +237,12 @@ class ModelProgress(Struct, kw_only=True):
     """Progress of a model.
 
     Attributes:
-        done: Completions that exist, or failed.
+        done: Completions that exist or failed.
         failed: Calls of this start that failed for good, by code.
-        details: The message of the first of them.
-        halted: Why no call of it can succeed now.
-        over: It has finished.
-        awaited: Calls in flight that it waits for before it ends; None while others may begin.
+        details: The message of the first failed call.
+        halted: Why no call of the model can succeed now.
+        over: Whether the model has finished.
+        awaited: Calls in flight to wait for before the end; None while calls may begin.
     """
 
     done: int = 0
@@ -271,15 +266,15 @@ def complete(
     max_cost: float | None = None,
     watch: Watch | None = None,
 ) -> tuple[dict[str, ModelProgress], int]:
-    """Have every model write its completions; return each one's progress, and how many completions are new.
+    """Have every model write its completions; return each model's progress, and the number of new completions.
 
     Args:
-        max_cost: US dollars of all models together, over all their starts.
+        max_cost: Maximum cost of all models over all starts, in US dollars.
 
     Raises:
         KeyboardInterrupt: The user interrupted it; the calls in flight were waited for.
         LeaseLost: This process is no longer the runner.
-        StoreError: Nothing can be stored.
+        StoreError: Completions can't be stored.
         UsageError: A server's address is wrong.
     """
     return asyncio.run(_complete(database, lease, writers, work, max_cost, watch))
@@ -313,7 +308,7 @@ async def _complete(
 
 
 class _ModelCompletions:
-    """One model's completions: as many tasks as calls may be in flight request them, part by part."""
+    """One model's completions, requested part by part by as many tasks as calls may be in flight."""
 
     def __init__(self, name: str, work: CompletionWork, client: Client) -> None:
         self.name = name
@@ -379,7 +374,7 @@ class _Completions:
     """All models' completions, stored in order.
 
     Attributes:
-        stored: Completions that are new.
+        stored: Number of new completions.
     """
 
     def __init__(
@@ -403,7 +398,7 @@ class _Completions:
         """Store the parts that all models have finished.
 
         Args:
-            patient: Raise an error that keeps a part from being stored; else retry at the next look.
+            patient: Whether to raise an error that prevents storing; else retry at the next check.
         """
         while self._next < self._work.parts and all(model.through(self._next) for model in self._models):
             try:
@@ -413,7 +408,7 @@ class _Completions:
                     raise
                 return
             self._next += 1
-            # Calls go on between two parts.
+            # Calls continue between two parts.
             await asyncio.sleep(0)
             self._session.look()
 

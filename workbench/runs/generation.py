@@ -1,6 +1,6 @@
-"""Texts that models write about no item: journalled, kept for ever, within a budget, and resumable after a kill.
+"""Model-written texts that are not about an item: journalled, kept, within a budget, and resumable after a kill.
 
-The requests under one name are a run of the kind `GENERATION`: it shows its calls and their cost, but has no verdicts.
+The requests under one name are a run of the kind `GENERATION`: it has calls and costs, but no verdicts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
 
 
-# -- What building a set needs of the outside: a model that writes, and a sandbox that executes.
+# -- Interfaces for building datasets: a model that writes, and a sandbox that executes.
 
 
 Key = TypeVar("Key")
@@ -52,8 +52,8 @@ class WritingRequest(Struct, frozen=True, kw_only=True):
     Attributes:
         messages: The prompt.
         sample: Distinguishes independent replies to the same messages, from 0.
-        step: Its purpose, such as ``"tests"``, for people who look at the calls.
-        model: Which of the writer's models, by its name there; "" is the first.
+        step: The request's purpose, such as ``"tests"``, shown with the call.
+        model: The name of one of the writer's models; "" is the first.
     """
 
     messages: tuple[PromptMessage, ...]
@@ -63,7 +63,7 @@ class WritingRequest(Struct, frozen=True, kw_only=True):
 
 
 class Writer(Protocol):
-    """Models that write; equal requests with equal samples get the same reply, for ever."""
+    """Models that write; equal requests with equal samples always get the same reply."""
 
     def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         """Return the replies, in the order of the requests; None for a call that failed for good."""
@@ -73,9 +73,7 @@ class Writer(Protocol):
 class Executor(Protocol):
     """Runs programs against their tests, isolated."""
 
-    def run(self, jobs: Iterable[tuple[Key, Program]]) -> Iterator[tuple[Key, Execution]]:
-        """Yield every job's key and result, in the order they end."""
-        ...
+    def run(self, jobs: Iterable[tuple[Key, Program]]) -> Iterator[tuple[Key, Execution]]: ...
 
 
 MODEL_OPTIONS: Final[dict[str, str]] = {
@@ -83,19 +81,19 @@ MODEL_OPTIONS: Final[dict[str, str]] = {
     **SAMPLING_OPTIONS,
     **LIMIT_OPTIONS,
 }
-"""Options of `models_from`, and what they do."""
+"""Options of `models_from`, and their descriptions."""
 _TEXTS: Final = 16
-"""Texts in one request for vectors: a reply holds some thousand numbers a text."""
+"""Texts in one request for vectors: a reply has some thousand numbers for each text."""
 MOST_FAILURES: Final = 20
-"""Failed calls that are spelled out."""
+"""Maximum failed calls whose messages are shown."""
 _TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
 _USUAL: Final = Sampling()
 _VERSION: Final = "1"
 _ENDING: Final = "stopping after the calls in flight"
-"""The step reported then."""
+"""The reported step while calls in flight are awaited."""
 GO_ON: Final = "It goes on with the command that began it."
 Watch = Callable[[str, int, int], None]
-"""Called with the step, how much of it is done, and its total; for calls a few times a second."""
+"""Called with the step, its completed part, and its total, a few times a second during calls."""
 
 
 class Model(Struct, frozen=True, kw_only=True):
@@ -113,9 +111,9 @@ class Models(Struct, frozen=True, kw_only=True):
     """The models of a generation.
 
     Attributes:
-        models: By name; the first one is used if none is given.
-        limits: Limits on all of them together.
-        own: Whether the caller gave all of it, and nothing comes from a file.
+        models: The models by name; the first is the default.
+        limits: Limits on all models together.
+        own: Whether all settings come from the caller, and none from a file.
     """
 
     models: dict[str, Model]
@@ -125,7 +123,7 @@ class Models(Struct, frozen=True, kw_only=True):
     def config(self) -> dict[str, object]:
         """Return everything that must stay the same under one name.
 
-        The address of a server is not part of it: replies are stored by server, and a new one gets all requests again.
+        The address of a server is excluded: replies are stored by server, and a new server gets all requests again.
         """
         return {
             name: {
@@ -139,12 +137,12 @@ class Models(Struct, frozen=True, kw_only=True):
 
 
 class ServerGeneration:
-    """A `Writer` over model servers; made by `generating`.
+    """A `Writer` over model servers; created by `generating`.
 
     Attributes:
-        run: Its number among the project's runs.
+        run: The run's number.
         failed: Calls that failed for good, by code.
-        details: The message of the first of them.
+        details: The message of the first failed call.
     """
 
     def __init__(self, run: int, models: Models, servers: Servers, watch: Watch | None) -> None:
@@ -158,7 +156,7 @@ class ServerGeneration:
 
         Raises:
             RunError: No call can succeed now (a wrong key, a spent budget); replies received are stored.
-            UsageError: There is no such model.
+            UsageError: No such model exists.
         """
         if not asked:
             return []
@@ -170,11 +168,11 @@ class ServerGeneration:
         return [None if isinstance(reply, CallFailed) else reply.text for reply in found]
 
     def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        """Return a vector a text, from the server's ``embeddings`` call.
+        """Return one vector for each text, from the server's ``embeddings`` call.
 
         Raises:
-            RunError: The server has no such call, one failed for good, or none can succeed now; replies received are
-                stored.
+            RunError: The server has no such call, a call failed for good, or no call can succeed now; replies received
+                are stored.
         """
         from workbench.runs.generating import ReplyRequest
 
@@ -216,7 +214,7 @@ def models_from(project: Project, names: Sequence[str], options: Mapping[str, st
         usual: Default sampling.
 
     Raises:
-        UsageError: There is no name, an option is unknown, missing or wrong, or a table of the file is wrong.
+        UsageError: No name is given, an option is unknown, missing or wrong, or a table of the file is wrong.
     """
     if not names:
         raise UsageError("No model is named.", f"Say which: {opt.model:NAME} {opt.option:base_url=http://…/v1}")
@@ -246,21 +244,22 @@ def generating(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> Iterator[ServerGeneration]:
-    """Call models under a name; this process is the database's runner in the meantime.
+    """Call models under a name; this process is the database's runner during the context.
 
-    Requests made before under any name are never sent again. The limits hold over all starts of the name.
+    Requests made earlier under any name are not sent again. The limits apply to all starts of the name together.
 
     Args:
         name: The run's name in lists.
-        config: What else the requests depend on, such as the prompt's version; another one needs another name.
-        trust: Whether the user approves servers that ``workbench.toml`` names; those given by hand are approved.
+        config: Other values that the requests depend on, such as the prompt's version; another configuration needs
+            another name.
+        trust: Whether the user approves servers that ``workbench.toml`` names; those given by the caller are approved.
 
     Raises:
         UsageError: The name is a verifier's or has another configuration, or a server's address is wrong.
         NotTrustedError: The servers come from a file, and the user has not approved them.
         RunError: Another process is working on the database.
     """
-    # The client's libraries are for those who call servers.
+    # Only callers of servers need the client's libraries.
     from workbench.runs.generating import Servers
     from workbench.runs.lease import claim_runner
 
@@ -293,7 +292,7 @@ def require_free(name: str) -> None:
     """Make sure that a generation can have this name.
 
     Raises:
-        UsageError: It is invalid, or a kind of verifier.
+        UsageError: The name is invalid, or that of a kind of verifier.
     """
     require_name(name)
     if Registry().knows(name):
@@ -313,7 +312,7 @@ def _require_known(place: str, options: Mapping[str, str], known: Iterable[str])
         raise UsageError(f"{place}: there is no option {name!r}.", f"There are: {', '.join(sorted(known))}.")
 
 
-# -- Embeddings of texts, from a model server or a model on this machine.
+# -- Embeddings of texts, from a model server or a local model.
 
 
 def from_server(
@@ -325,12 +324,12 @@ def from_server(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> FloatArray:
-    """Return a row a text, from a server's ``embeddings`` call; each text is sent once, ever.
+    """Return one row for each text, from a server's ``embeddings`` call; each text is sent only once.
 
     Raises:
         NotTrustedError: The servers come from a file, and the user has not approved them.
-        RunError: The server returns none.
-        UsageError: A setting of chats is given, which no such call accepts.
+        RunError: The server returns no vectors.
+        UsageError: A setting of chats is given, which the call doesn't accept.
     """
     import numpy as np
 
@@ -347,7 +346,7 @@ def _require_no_chat(extras: RequestExtras) -> None:
 
 
 def from_local(model: str, texts: Sequence[str]) -> FloatArray:
-    """Return a row a text, computed by sentence-transformers on this machine.
+    """Return one row for each text, computed by sentence-transformers on this machine.
 
     Only weights in the safetensors format are read, and no code that comes with a model is executed.
 

@@ -1,7 +1,7 @@
 """One run's journal: entries of the client and the judges are committed in groups, in order.
 
-Everything happens on the event loop's thread. A group is committed a moment after its first entry, so that a response
-and the verdict that follows from it share a transaction; callers that wait for an entry continue after the COMMIT.
+All methods run on the event loop's thread. A group is committed shortly after its first entry, so that a response and
+the verdict based on it share a transaction; callers that wait for an entry continue after the COMMIT.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from workbench.llm.caller import Caller
 
 
-# -- Adding up what a run has asked of model servers.
+# -- Sums of a run's usage of model servers.
 
 
 _UNSURE: frozenset[FailureCode] = frozenset({"timeout", "transport", "malformed"})
-"""Failures after which a call may have been paid for all the same."""
+"""Failures after which a call may have been charged nevertheless."""
 
 
 def add_outcome(used: RunUsage, found: AttemptOutcome) -> None:
@@ -54,7 +54,7 @@ def add_outcome(used: RunUsage, found: AttemptOutcome) -> None:
 
 
 def add_reply(used: RunUsage, found: Usage) -> None:
-    """Add the tokens and cost of a reply; unknown ones count as nothing, but replies of unknown cost are counted."""
+    """Add the tokens and cost of a reply; unknown values add nothing, but replies of unknown cost are counted."""
     used.prompt_tokens += found.prompt_tokens or 0
     used.cached_tokens += found.cached_tokens or 0
     used.completion_tokens += found.completion_tokens or 0
@@ -65,7 +65,7 @@ def add_reply(used: RunUsage, found: Usage) -> None:
 
 
 def add_item(used: RunUsage, made: Iterable[MadeCall]) -> None:
-    """Count the replies of an item that needed no call."""
+    """Count the stored replies that an item used without a call."""
     reused = [call.reused for call in made]
     used.reused += sum(reused)
     used.items_reused += bool(reused) and all(reused)
@@ -81,22 +81,20 @@ def spent(used: RunUsage) -> RunUsed:
 
 
 GROUP = 500
-"""Entries in one transaction at most."""
+"""Maximum entries in one transaction."""
 UNREAD: Final = ("unparsed", "malformed")
-"""Reasons of verdicts whose replies say nothing to who reads them."""
+"""Reasons of verdicts whose replies could not be parsed."""
 NO_ITEM: Final = -1
-"""What a call is asked for that is about no stored completion."""
+"""The item of a call that is about no stored completion."""
 _GATHER_S = (0.001, 0.02)
 _GATHER_SHARE = 0.02
-"""A group gathers for this share of a call's time, within those bounds: transactions are the dearer the smaller."""
+"""A group is gathered for this share of a call's time, within the bounds above: small transactions cost more."""
 _RETRY_S = 0.05
 _BEAT_S = 1.0
 _WRITE_BACK_S = 1.0
 
 
 class _RecordedVerdict(Struct, frozen=True):
-    """A verdict with its calls and the verifier's own account of it."""
-
     item: int
     judged: Judged
     calls: Sequence[MadeCall]
@@ -104,18 +102,16 @@ class _RecordedVerdict(Struct, frozen=True):
 
 
 class _JournaledReply(Struct, frozen=True):
-    """A response and its call."""
-
     call: JournaledCall
     response: Response
 
 
 Waiter = asyncio.Future[None]
-"""Is done when what it belongs to is committed."""
+"""Done when its entry is committed."""
 
 
 class _Awaited(Struct, frozen=True):
-    """An entry whose COMMIT is waited for; None is all that came before."""
+    """An entry whose COMMIT is awaited; None stands for all earlier entries."""
 
     what: Attempt | _RecordedVerdict | None
     waiter: Waiter
@@ -125,8 +121,6 @@ _Entry = _Awaited | _JournaledReply | AttemptOutcome
 
 
 class _Transaction(Struct):
-    """The content of one transaction, and its waiting callers."""
-
     attempts: list[Attempt] = field(default_factory=list)
     outcomes: list[AttemptOutcome] = field(default_factory=list)
     responses: list[tuple[JournaledCall, Response]] = field(default_factory=list)
@@ -135,17 +129,17 @@ class _Transaction(Struct):
 
 
 class RunJournal:
-    """Records the calls and verdicts of one run; made and used inside one event loop.
+    """Records the calls and verdicts of one run; created and used in one event loop.
 
     Args:
-        numbers: The numbers of attempts, for all runs that are active at a time.
+        numbers: The counter of attempts, shared by all active runs.
         reader: The reader of the replies, such as a parser with its version: replies it could not parse before are
             requested again.
 
     Attributes:
         usage: The run's usage, uncommitted entries included.
         stored: Verdicts committed by this journal.
-        closing: The run is to stop: no call begins any more.
+        closing: Whether the run is stopping: no call begins any more.
     """
 
     def __init__(self, database: Database, lease: Lease, run: int, numbers: Iterator[int], reader: str = "") -> None:
@@ -179,7 +173,7 @@ class RunJournal:
         self.stored = 0
 
     def recall(self, key: bytes) -> Response | None:
-        """Return the response to a key, of any run, committed or about to be.
+        """Return the response to a key, of any run, committed or pending.
 
         Raises:
             StoreError: The database can't be read.
@@ -190,7 +184,7 @@ class RunJournal:
             return calls.response(self._reader, key, self._wanted)
 
     def refused(self, key: bytes) -> CallFailed | None:
-        """Return how a server rejected a request's content, in an earlier start that stored no verdict on its item."""
+        """Return how a server rejected a request's content in an earlier start that stored no verdict on its item."""
         return self._refused.get(key)
 
     def spent(self) -> RunUsed:
@@ -200,7 +194,7 @@ class RunJournal:
         """Commit an attempt that is about to be sent; return its number.
 
         Raises:
-            Halt: The run is to stop, so nothing more is sent.
+            Halt: The run is stopping.
         """
         self.require_open()
         number = next(self._numbers)
@@ -210,14 +204,14 @@ class RunJournal:
     async def begin_together(
         self, found: Sequence[tuple[int, JournaledCall]], put: Callable[[sqlite3.Connection, Sequence[int]], None]
     ) -> None:
-        """Commit attempts that are to be sent in a batch, together with the batch's rows.
+        """Commit attempts to send in a batch, together with the batch's rows.
 
         Args:
             found: Each call with its item.
-            put: Stores the batch, given the attempts' numbers.
+            put: Function that stores the batch, given the attempts' numbers.
 
         Raises:
-            Halt: The run is to stop, so nothing more is sent.
+            Halt: The run is stopping.
         """
         self.require_open()
         await self.flush()
@@ -235,7 +229,7 @@ class RunJournal:
         self._put(AttemptOutcome(attempt, "failed" if sent else "unsent", status, code, detail))
 
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
-        """Record a response; it is committed before, or with, everything later."""
+        """Record a response; it is committed before or with all later entries."""
         self._fresh[call.key] = response
         shortest, longest = _GATHER_S
         self._gather = min(max(shortest, _GATHER_SHARE * response.ms / 1000), longest)
@@ -250,13 +244,13 @@ class RunJournal:
         """Make sure that calls may still be made.
 
         Raises:
-            Halt: The run is to stop.
+            Halt: The run is stopping.
         """
         if self.closing:
             raise Halt("cancelled", "The run stops.")
 
     def record(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
-        """Commit a verdict with its votes, its calls and the verifier's account, once the result is done.
+        """Record a verdict with its votes, calls and trace; the result is done once they are committed.
 
         Calls that begin later are sent after that COMMIT.
         """
@@ -267,12 +261,11 @@ class RunJournal:
         await self._commit_with(None)
 
     def note(self, caller: Caller) -> None:
-        """Add the client's current state to the next transaction."""
         self.usage.in_flight, self.usage.at_once = caller.in_flight, caller.limit
         self.usage.warnings = list(dict.fromkeys([*self._warnings, *caller.warnings]))
 
     def beat(self) -> None:
-        """Show life: commit once a second, even if there is nothing to store.
+        """Renew the heartbeat: commit once a second, even without entries.
 
         Raises:
             LeaseLost: This process is no longer the runner.
@@ -338,7 +331,7 @@ class RunJournal:
         if not busy and self._committed - self._written_back >= _WRITE_BACK_S:
             self._written_back = self._committed
             self._writing_back = self._loop.run_in_executor(None, self._database.write_back)
-            # The next transaction reports any fault of the disk.
+            # The next transaction reports any error of the disk.
             self._writing_back.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _gathered(self) -> _Transaction:
@@ -358,7 +351,7 @@ class RunJournal:
     def _add(self, batch: _Transaction, what: Attempt | _RecordedVerdict | None, waiter: Waiter) -> None:
         if isinstance(what, Attempt):
             if waiter.done():
-                # No caller waits any more, so it will not be sent.
+                # No caller waits any more, so the call will not be sent.
                 return
             self.usage.calls += 1
             batch.attempts.append(what)
@@ -391,7 +384,7 @@ class RunJournal:
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_exception(error)
-                # Callers that have ended in the meantime need no result.
+                # Callers that have ended need no result.
                 waiter.exception()
 
     def _gathered_waiters(self) -> list[Waiter]:

@@ -1,7 +1,7 @@
-"""One runner a database: a row names the process, and every transaction of a runner checks it.
+"""One runner per database: a row names the process, and every transaction of a runner checks it.
 
-A runner that was replaced detects that before it can store anything. It is replaced when its process is gone; one that
-is blocked (a suspended machine, a debugger, a full disk) counts as alive.
+A replaced runner detects that before it can store anything. A runner is replaced when its process is gone; a blocked
+one (a suspended machine, a debugger, a full disk) counts as alive.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _BEAT_S = 1.0
 PATIENCE_S = 600.0
-"""A database that can't be written for so long ends the work; see `Lease.endless`."""
+"""Work ends if the database can't be written for this long; see `Lease.endless`."""
 _PAUSE_S = 0.5
 _LAST_S = 10.0
-"""A process that is to end still waits so long while others write: its results are paid for."""
+"""An ending process waits this long for other writers: its results have been paid for."""
 Result = TypeVar("Result")
 _log = logging.getLogger("workbench.runner")
 
@@ -38,17 +38,18 @@ class LeaseLost(Exception):
 
 
 class Postponed(Exception):
-    """The run waits for something that needs no action, and another run is ready."""
+    """The run waits for an event that needs no action here, and another run is ready."""
 
 
 class Lease:
     """This process's claim to be the runner of a database.
 
     Attributes:
-        endless: Waits for disk space, or for the file to be put back, without limit: they wait for a person.
-        attended: A caller waits for its work and is told of problems: it waits for everything that may be resolved.
-        idle: No run is in progress: it doesn't wait for a missing file.
-        ending: This process is to end: it no longer waits for a person.
+        endless: Whether to wait without limit for disk space, or for a missing file: the user has to act.
+        attended: Whether a caller waits for the work and sees its problems: then it waits for everything that may be
+            resolved.
+        idle: Whether no run is in progress: then it doesn't wait for a missing file.
+        ending: Whether this process is to end: then it no longer waits for the user.
     """
 
     def __init__(self, database: Database, row: LeaseRow, lock: Lock | None) -> None:
@@ -62,7 +63,7 @@ class Lease:
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
-        """Claim to be the runner; None if another one lives."""
+        """Claim to be the runner; return None if another runner is alive."""
         if _lives(database):
             return None
         process = processes.working_on(database.path)
@@ -79,7 +80,7 @@ class Lease:
         """Open a transaction that only the runner gets.
 
         Args:
-            patient: Wait while another process keeps the database locked; else fail soon.
+            patient: Whether to wait while another process locks the database; else fail soon.
 
         Raises:
             LeaseLost: This process is no longer the runner.
@@ -102,11 +103,11 @@ class Lease:
         self._recover()
 
     def store(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run work in one transaction, and retry it for as long as it may still succeed.
+        """Run work in one transaction, and retry as long as it may succeed.
 
         Raises:
             LeaseLost: This process is no longer the runner.
-            StoreError: It can't succeed, took ten minutes, or this process is to end.
+            StoreError: The work can't succeed, took ten minutes, or this process is to end.
         """
         while True:
             try:
@@ -131,17 +132,17 @@ class Lease:
 
     @property
     def trouble(self) -> Trouble | None:
-        """Return what has kept transactions from being stored for longer than ordinary contention; None: nothing."""
+        """Return what has prevented transactions for longer than ordinary contention, else None."""
         trouble = self._trouble
         return trouble if trouble is not None and trouble.is_worth_telling else None
 
     def beat(self) -> None:
-        """Show life, once a second at most."""
+        """Renew the heartbeat, at most once a second."""
         if time.monotonic() - self._beaten >= _BEAT_S:
             self.store(lambda _: None)
 
     def end_if_idle(self) -> bool:
-        """Give up the claim unless a run waits, in one transaction: a run queued later finds no runner."""
+        """Give up the claim unless a run is queued, in one transaction: a run that is queued later finds no runner."""
 
         def end(connection: sqlite3.Connection) -> bool:
             if runs.waiting(connection):
@@ -196,7 +197,7 @@ class Lease:
             return
         trouble, self._trouble = self._trouble, None
         if trouble.told:
-            # The disk may have had no room for the first words.
+            # The disk may have had no room for the first message.
             _log.warning("stored again; %s", trouble.over())
             if self._lock is not None and self._row.process is not None:
                 self._lock.say(Notice(self._row.process))
@@ -217,17 +218,17 @@ def _lives(database: Database) -> bool:
     return False
 
 
-# -- This process as a database's runner, for work that its caller waits for.
+# -- This process as the database's runner, for a caller that waits.
 
 
 _PATIENCE_S = 5.0
-"""A runner stays for a moment when its last run has ended; it is gone by then."""
+"""A runner ends shortly after its last run; after this time it is gone."""
 _LOOK_S = 0.05
 
 
 @contextmanager
 def claim_runner(database: Database) -> Iterator[Lease]:
-    """Claim to be the database's runner; runs that are queued in the meantime get one afterwards.
+    """Claim to be the database's runner; a runner for queued runs is started afterwards.
 
     Raises:
         RunError: Another process is working on the database.

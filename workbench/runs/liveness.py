@@ -1,4 +1,4 @@
-"""Liveness of a database's runner, its launch, and the notice it leaves on its lock."""
+"""Liveness of a database's runner, its launch, and the notice in its lock file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# -- What keeps a runner from storing, since when, and how that is reported.
+# -- Why a runner can't store, since when, and how that is reported.
 
 
 _BUSY_S = 10.0
-"""Others may keep a database locked for so long without a word."""
+"""Other processes may lock a database for this long before it is reported."""
 WAITING: dict[Cause, str] = {
     "space": "waiting for space",
     "disk": "waiting for the disk",
@@ -41,16 +41,16 @@ WAITING: dict[Cause, str] = {
     "access": "waiting until it may write",
     "moved": "waiting for the database, which was moved, deleted or replaced: put it back",
 }
-"""What a runner does whose transactions fail, by the cause."""
+"""The reported state of a runner whose transactions fail, by cause."""
 
 
 class Trouble:
     """A series of failing transactions.
 
     Attributes:
-        error: The error of the last one, except for ordinary contention.
-        since: When the first failed, in seconds since the epoch.
-        told: It has been reported.
+        error: The error of the last transaction, except for ordinary contention.
+        since: When the first transaction failed, in seconds since the epoch.
+        told: Whether it has been reported.
     """
 
     def __init__(self, error: StoreError) -> None:
@@ -60,13 +60,12 @@ class Trouble:
         self._began = processes.uptime()
 
     def meet(self, error: StoreError) -> None:
-        """Record another failure, perhaps of another cause: a moved file may have been replaced."""
+        """Record another failure, whose cause may differ: a moved file may have been replaced."""
         if error.cause not in ("busy", self.error.cause):
             self.error, self.told = error, False
 
     @property
     def lasted(self) -> float:
-        """Return its duration in seconds."""
         return processes.uptime() - self._began
 
     @property
@@ -74,14 +73,14 @@ class Trouble:
         return self.error.cause != "busy" or self.lasted >= _BUSY_S
 
     def over(self) -> str:
-        """Describe a resolved series: from when to when, and the error."""
+        """Describe a resolved series: its start and end, and the error."""
         end = processes.wall()
-        # A clock may have been set in the meantime.
+        # The clock may have been set in between.
         return f"nothing could be stored from {clock(end - self.lasted)} to {clock(end)}: {self.error.message}"
 
 
 def clock(seconds: float) -> str:
-    """Format a local time: ``"08:57"``, with the date if that is not today."""
+    """Format a local time: ``"08:57"``, with the date unless it is today's."""
     try:
         at = datetime.fromtimestamp(seconds)
     except (ValueError, OverflowError, OSError):
@@ -91,7 +90,7 @@ def clock(seconds: float) -> str:
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
-# -- A file next to the database that the runner keeps locked, with a notice of what keeps it from storing.
+# -- A file next to the database that the runner locks, with a notice of why it can't store.
 
 
 _BYTES = 1024
@@ -104,7 +103,7 @@ class Notice(Struct, frozen=True):
     """A runner's notice while it may not be able to write the database.
 
     Attributes:
-        since: Since when it has not been able to, in seconds since the epoch; None: it is.
+        since: When writing began to fail, in seconds since the epoch; None if it works.
         cause: The cause as `StoreError` names it.
         words: The database's message.
     """
@@ -116,14 +115,12 @@ class Notice(Struct, frozen=True):
 
 
 class Lock:
-    """Held by the runner of a database."""
-
     def __init__(self, handle: int) -> None:
         self._handle: int | None = handle
 
     @classmethod
     def take(cls, database: Path, process: Process) -> Lock | None:
-        """Take the lock; None if that isn't possible: then only heartbeats tell."""
+        """Take the lock; return None if that isn't possible: then only heartbeats show liveness."""
         try:
             handle = os.open(lock_path(database), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError:
@@ -135,7 +132,7 @@ class Lock:
         return None
 
     def say(self, notice: Notice) -> bool:
-        """Replace the notice; False if it can't be written."""
+        """Replace the notice; return False if it can't be written."""
         if self._handle is None:
             return False
         short = msgspec.structs.replace(notice, words=notice.words[:_WORDS].encode("ascii", "replace").decode())
@@ -201,13 +198,13 @@ def _locked(handle: int, kind: int, tries: int) -> bool:
 
 
 DEAD_AFTER_S = 10.0
-"""A runner without a sign of life for so long is quiet; one that can't be seen from here may be dead then."""
+"""A runner without a heartbeat for this long is silent; if its process can't be observed from here it may be dead."""
 
 
 def is_alive(row: LeaseRow | None, database: Path) -> bool:
-    """Return whether the process that claims to be the runner lives, though it may be blocked.
+    """Return whether the process that claims to be the runner is alive, even if blocked.
 
-    For a process on another machine only its heartbeat tells.
+    For a process on another machine only its heartbeat is available.
     """
     if row is None:
         return False
@@ -231,7 +228,7 @@ def living_runner(connection: sqlite3.Connection, database: Path) -> bool:
 
 
 def waiting(row: LeaseRow | None, database: Path) -> str | None:
-    """Describe what a live runner waits for; None while it works."""
+    """Describe what a live runner waits for; None if it is working."""
     if row is None or row.process is None or not is_alive(row, database):
         return None
     notice, _ = look(database)
@@ -247,7 +244,7 @@ def waiting(row: LeaseRow | None, database: Path) -> str | None:
 
 
 def silence(row: LeaseRow | None, database: Path) -> str | None:
-    """Describe a runner that shows no life and may live all the same; None for any other."""
+    """Describe a runner that may be alive but has no recent heartbeat, else None."""
     if row is None or is_alive(row, database) or is_gone(row, database):
         return None
     return f"its runner, elsewhere, was last heard of at {clock(row.heartbeat)}"
@@ -255,7 +252,7 @@ def silence(row: LeaseRow | None, database: Path) -> str | None:
 
 def _life(row: LeaseRow, database: Path) -> processes.Life:
     if row.process is None:
-        # A program of version 8 wrote it: only its heartbeat tells.
+        # A program of version 8 wrote the row: only its heartbeat is available.
         return "elsewhere"
     process = row.process
     here = bool(process.boot) and process.boot == processes.boot_id()
@@ -288,7 +285,7 @@ def log_path(database: Path) -> Path:
 
 
 def ensure_runner(database: Database) -> None:
-    """Start a runner unless one lives; call it after the run was queued.
+    """Start a runner unless one is alive; to be called after the run was queued.
 
     Raises:
         RunError: The runner doesn't start.
@@ -296,7 +293,7 @@ def ensure_runner(database: Database) -> None:
     if is_alive(runs.lease(database.reader()), database.path):
         return
     process = _spawn(database.path)
-    # The starter of a process has to reap it when it ends; the app may outlive many runners.
+    # The starter has to reap the process when it ends; the app may outlive many runners.
     threading.Thread(target=process.wait, name="runner-end", daemon=True).start()
     patience = time.monotonic() + _START_S
     while not _has_started(database, process.pid):
@@ -343,7 +340,7 @@ def _last_line(database: Path) -> str:
     return lines[-1] if lines else "it left no message"
 
 
-# -- Where the logs of a project are.
+# -- The logs of a project.
 
 
 def runner_log(project: Project) -> Path:

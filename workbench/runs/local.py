@@ -1,4 +1,4 @@
-"""Judging on this machine: verdicts reached at once, and items deferred to worker processes."""
+"""Judge on this machine: verdicts reached at once, and items deferred to worker processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.verifiers.pool import WorkerPool
 
 
 def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
-    """Merge the first stage's knowledge of an item with the second stage's result."""
+    """Merge the first stage's partial result with the second stage's result."""
     if known is None:
         return found
     return structs.replace(
@@ -34,16 +34,16 @@ def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
 
 
 Recall = Callable[[bytes], Verdict | None]
-"""What workers found for a key before."""
+"""Returns a worker's earlier result for a key."""
 Commit = Callable[[Sequence[tuple[int, Verdict]], Mapping[bytes, Verdict]], None]
-"""Takes verdicts by the item's number and, with them, what workers found by key."""
+"""Commits verdicts by the item's number together with workers' results by key."""
 
 
 class SecondStage:
-    """Items that wait for workers; all in one thread.
+    """Items that wait for workers; used by one thread.
 
-    Items of equal keys are judged once: the first goes to a worker, the others wait for its answer. A worker continues
-    only when its last verdict is committed. The workers are started when the first item needs one.
+    Items with equal keys are judged once: the first goes to a worker, the others wait for its result. A worker gets its
+    next item only when its last verdict is committed. The workers start when the first item needs one.
 
     Attributes:
         count: Waiting items.
@@ -76,7 +76,7 @@ class SecondStage:
         return self._pool is not None
 
     def take(self, item: VerifierInput, deferred: LeftToWorker) -> Verdict | None:
-        """Return the verdict if a worker found it before; otherwise queue the item.
+        """Return the verdict if a worker's result is known; otherwise queue the item.
 
         Raises:
             VerifierError: The workers can't start.
@@ -138,15 +138,15 @@ def _is_repeatable(verdict: Verdict) -> bool:
     return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
 
 
-# -- One run's work: read the items that have no verdict, judge them, store the verdicts in groups.
+# -- One run's work: read the items without a verdict, judge them, store the verdicts in groups.
 
 
 GROUP = 500
-"""Verdicts in one transaction at most."""
+"""Maximum verdicts in one transaction."""
 MOST_WAITING = 1_000
-"""Items at most that wait for a worker's answer; then the first stage waits too."""
+"""Maximum items that wait for a worker; the first stage pauses at this number."""
 MOST_CHARACTERS = 10_000_000
-"""Characters at most of the items that wait for a worker."""
+"""Maximum characters of the items that wait for a worker."""
 _GROUP_S = 0.2
 _BREATH_S = 0.002
 _WAIT_S = 0.1
@@ -165,7 +165,7 @@ class VerdictSink(Protocol):
         ...
 
     def check(self) -> None:
-        """Show life, and raise to end the work early."""
+        """Renew the heartbeat; raise to end the work early."""
         ...
 
 
@@ -178,14 +178,14 @@ def judge_locally(
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:
-    """Judge with a verifier that works on this machine; code that may hang or crash runs in a worker process.
+    """Judge with a local verifier; code that may hang or crash runs in worker processes.
 
     Args:
         spec: The verifier's kind and options, for the workers.
         has_room: Whether more items may be started while others wait; finished ones are stored first.
     """
     judge = cast("Verifier", verifier)
-    # This process is one of those that read.
+    # This process is one of the readers.
     with (
         Readers(judge, spec, workers - 1) as readers,
         _LocalRun(judge, lambda: WorkerPool(spec, workers), sink, has_room) as run,
@@ -202,7 +202,7 @@ def _each(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[
 
 
 class _LocalRun:
-    """Items in progress; all in one thread, and never many at a time."""
+    """The items in progress; used by one thread, and bounded in number."""
 
     def __init__(
         self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink, has_room: Callable[[], bool]
@@ -228,7 +228,7 @@ class _LocalRun:
         now = time.monotonic()
         if len(self._ready) >= GROUP or now - self._stored > _GROUP_S:
             self._store({})
-            # Others who want to write get their turn.
+            # Let other processes write.
             time.sleep(_BREATH_S)
             self._sink.check()
         if self._second.has_workers and now - self._turned > _TURN_S:

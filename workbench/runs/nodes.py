@@ -1,4 +1,4 @@
-"""The actor on a cluster's node: that node's own workers, kept warm, for one run; it knows no other node."""
+"""The actor on a cluster's node: that node's own workers, kept warm, for one run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.verifiers.execution.verifier import HARNESS_VERSION
 from workbench.verifiers.registry import Registry
 
 LEASE_S: Final = 2.0
-"""Seconds after which what has not begun of a lease is given back."""
+"""Seconds after which the unstarted work of a lease is returned."""
 Result = TypeVar("Result")
 
 
@@ -29,10 +29,10 @@ class NodeAbout(Struct, frozen=True, kw_only=True):
     """A node's description of itself, before it gets work.
 
     Attributes:
-        version: Its verifier's, or its sandbox's.
+        version: The version of its verifier or sandbox.
         identity: A hash of its verifier's kind and configuration.
-        trouble: Why it can't work; "" if it can.
-        provenance: What outcomes of programs depend on there.
+        trouble: Why the node can't work; "" if it can.
+        provenance: What outcomes of programs depend on at this node.
     """
 
     version: str
@@ -46,7 +46,7 @@ class NodeReply(Struct, Generic[Result]):
 
     Attributes:
         done: Results by number, including those of earlier leases.
-        back: Numbers of work that was not begun in the time of a lease: another node may be free.
+        back: Numbers of work that was not begun within the lease, returned for other nodes.
     """
 
     done: list[tuple[int, Result]]
@@ -54,10 +54,10 @@ class NodeReply(Struct, Generic[Result]):
 
 
 class ReadingNode:
-    """A verifier that needs texts alone.
+    """A node of a verifier that needs only texts.
 
     Args:
-        workers: Its worker processes.
+        workers: Number of worker processes.
     """
 
     def __init__(self, kind: str, options: dict[str, str], workers: int) -> None:
@@ -73,11 +73,11 @@ class ReadingNode:
 
 
 class SandboxNode:
-    """A sandbox for solutions.
+    """A node with sandboxes for solutions.
 
     Args:
         level: The isolation level; a node that doesn't support it reports that.
-        workers: How many run at a time.
+        workers: Number of solutions that run at a time.
         settings: Settings of the sandbox.
     """
 
@@ -86,7 +86,7 @@ class SandboxNode:
         self._pool: SandboxPool | None = None
         self._under_way: dict[Slot, int] = {}
         try:
-            # What the driver asks for, as the user has agreed to it; here it has to hold by itself.
+            # The level that the user has approved at the driver must hold on this node, too.
             level_of(level, allow_unsafe=level == "L1", scratch=settings.scratch_bytes > 0)
             self._pool = SandboxPool(level, workers, settings=settings)
         except WorkbenchError as error:
@@ -97,10 +97,10 @@ class SandboxNode:
         return NodeAbout(version=HARNESS_VERSION, trouble=self._trouble, provenance=found)
 
     def work(self, programs: Sequence[tuple[int, Program]]) -> NodeReply[Execution]:
-        """Return results so far, as soon as all programs have begun or the time of a lease is over.
+        """Return the results so far, as soon as all programs have begun or the lease is over.
 
-        Programs in progress continue with the next lease, so that no sandbox waits for the slowest of another; without
-        new programs this waits for them.
+        Programs in progress continue during the next lease, so that no sandbox waits for another; without new programs
+        this waits for them.
         """
         assert self._pool is not None
         waiting, done, until = deque(programs), list[tuple[int, Execution]](), time.monotonic() + LEASE_S
@@ -109,7 +109,7 @@ class SandboxNode:
         return NodeReply(done, [number for number, _ in waiting])
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Abandon programs that are no longer needed, whatever their state."""
+        """Abandon programs that are no longer needed, whether queued or running."""
         gone = set(numbers)
         for slot in [slot for slot, number in self._under_way.items() if number in gone]:
             slot.abandon()

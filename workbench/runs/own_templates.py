@@ -1,7 +1,7 @@
-"""A judge's custom template: started from the one that a run used, validated, saved as a file.
+"""A judge's custom template: created from the one that a run used, validated, and saved to a file.
 
-The file is next to the database, where custom templates belong, and is trusted as they are: no server gets it before
-its user has approved it. One that a verifier uses is never replaced.
+The file is next to the database, where custom templates belong, and has the same trust: no server gets it before its
+user has approved it. A template that a verifier uses is never replaced.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ ITS_OWN: Final = ("strategy", "variant", TEMPLATE_VERSION, PUBLISHED, "parser")
 _ENDING: Final = ".toml"
 _FILE: Final = re.compile(r"\w[\w.+@-]{0,99}")
 _OF_ROLES: Final = Sampling(temperature=0.4, top_p=0.95, top_k=40, max_tokens=2048)
-"""How a role's replies are drawn, where its file doesn't say: as MCTS-Judge has it, table 6."""
+"""Sampling of a role's replies if its file doesn't define it: MCTS-Judge, table 6."""
 _ITEM_TEXTS: Final = ("question", "reference", "completion")
 
 
 class TemplateDraft(Struct, frozen=True, kw_only=True):
-    """A template to be edited.
+    """A template to edit.
 
     Attributes:
         text: TOML.
         file: Its proposed file name, next to the database.
-        stored: That file's content when it was read; None if there was none.
+        stored: The file's content when it was read; None if there was no file.
     """
 
     text: str
@@ -71,7 +71,7 @@ class CheckedCall(Struct, frozen=True, kw_only=True):
     Attributes:
         roles: The roles of its messages, in their order.
         placeholders: The texts that are filled in.
-        optional: Of these, the ones that the request can do without.
+        optional: The placeholders among these that the request can omit.
         sampling: Sampling settings that are sent.
     """
 
@@ -88,9 +88,9 @@ class CheckedTemplate(Struct, frozen=True, kw_only=True):
     Attributes:
         kind: ``template``, ``rubric``, ``published prompt``, ``prompt of a role``, ``prompt for code`` or ``prompt for
             types``.
-        standing: For a published prompt, whether its bytes are those of the release, in words.
+        standing: Of a published prompt: describes whether its bytes are those of the release.
         fence: Whether texts are between lines that their author can't guess.
-        lacks: The texts of an item that no request shows.
+        lacks: The texts of an item that no request includes.
         option: The option that uses it.
         command: The command that uses it.
     """
@@ -113,9 +113,9 @@ class TemplateShape(Struct, frozen=True, kw_only=True):
     """The requests of a template.
 
     Attributes:
-        calls: Requests an item.
+        calls: Number of requests for each item.
         parser: The parser of the last reply.
-        lacks: The texts of an item that no request shows.
+        lacks: The texts of an item that no request includes.
     """
 
     calls: int
@@ -124,13 +124,13 @@ class TemplateShape(Struct, frozen=True, kw_only=True):
 
 
 def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str) -> TemplateDraft:
-    """Return the template that a verifier with these options uses, to be edited; it names its parser.
+    """Return the template that a verifier with these options uses, for editing; it names its parser.
 
     Args:
-        name: The verifier's, from which the file's name is made.
+        name: The verifier's name, from which the file's name is derived.
 
     Raises:
-        UsageError: It uses none that can be replaced, or its file can't be read.
+        UsageError: The verifier has no replaceable template, or its file can't be read.
     """
     if kind != "llm-judge":
         raise UsageError(f"{kind} asks by no template.", "An llm-judge does.")
@@ -153,10 +153,10 @@ def shape_of(text: str, file: str) -> TemplateShape:
     """Return the requests of a template.
 
     Args:
-        file: Its name, for messages.
+        file: The file's name in messages.
 
     Raises:
-        UsageError: It is invalid; the message names line and field.
+        UsageError: The template is invalid; the message names line and field.
     """
     template = own(_bytes(text), file)
     return TemplateShape(calls=len(template.calls), parser=template.parser, lacks=_lacking(template, _ITEM_TEXTS))
@@ -168,11 +168,10 @@ def _lacking(template: Template, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_template(path: Path) -> CheckedTemplate:
-    """Return a judge's interpretation of a file: a template or rubric, or a prompt from a copy of a paper's
-    repository.
+    """Return a judge's interpretation of a file: a template or rubric, or a prompt from a copy of a paper's repository.
 
     Raises:
-        UsageError: It can't be read or is none of these; the message names file, line and field.
+        UsageError: The file can't be read or has another format; the message names file, line and field.
     """
     published = prompt_named(path)
     if is_role(path):
@@ -213,7 +212,7 @@ def checked_folder(folder: Path) -> list[CheckedTemplate]:
     """Return a search's interpretation of each file of a folder with prompts of its roles.
 
     Raises:
-        UsageError: There is none, or one is not a prompt of a role; the message names file and line.
+        UsageError: The folder is empty, or a file is not a prompt of a role; the message names file and line.
     """
     files = role_files(folder)
     if not files:
@@ -261,7 +260,7 @@ def text_of(options: Mapping[str, str]) -> str:
     """Return the text of the template that a judge with these options uses.
 
     Raises:
-        UsageError: An option is wrong, the file can't be read, or its strategy has no template to be replaced.
+        UsageError: An option is wrong, the file can't be read, or the strategy has no replaceable template.
     """
     if (given := options.get(TEMPLATE)) is not None:
         return read_template(Path(given))
@@ -297,15 +296,14 @@ def keep(project: Project, draft: TemplateDraft, name: str) -> str:
     """Write a template into a file next to the database.
 
     Args:
-        name: The file's; ``.toml`` is appended if it is missing.
+        name: The file's name; ``.toml`` is appended if it is missing.
 
     Returns:
         The file's name.
 
     Raises:
-        UsageError: It is not a template, the name is invalid, or the file is another one, has changed since it was
-            read,
-            is in use, or can't be written. Nothing is written then.
+        UsageError: The text is not a template, the name is invalid, or the file is another one, has changed since it
+            was read, is in use, or can't be written. Nothing is written then.
     """
     file = name if name.endswith(_ENDING) else f"{name}{_ENDING}"
     if not _FILE.fullmatch(file) or file.casefold() == FILE_NAME:

@@ -9,16 +9,16 @@ _WINDOW_S: Final = 60.0
 """Length of the look-back window, in seconds."""
 _LEAST_STEPS: Final = 3
 _LEAST_S: Final = 5.0
-"""The observations needed before a run's end is estimated."""
+"""Observations needed before a run's end is estimated."""
 _LONGEST_PAUSE: Final = 5.0
-"""A run counts as stalled after so many times its usual step."""
+"""A run counts as stalled after this many times its usual step."""
 
 
 class RunPace:
     """The rate of one run.
 
-    Verdicts are committed many at a time, so only moments count at which their number has grown: between two of these a
-    run seems to stall and then to leap.
+    Verdicts are committed in groups, so only moments at which their number has grown count: between two of these a run
+    seems to stall and then to leap.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class RunPace:
         self._begin: int | None = None
 
     def look(self, now: float, done: int) -> None:
-        """Record how many are done; times are seconds of any steady clock."""
+        """Record the number of finished items; times are seconds of a monotonic clock."""
         if self._begin is None or (self._steps and done < self._steps[-1][1]):
             self._steps.clear()
             self._begin = done
@@ -36,7 +36,6 @@ class RunPace:
             self._steps.popleft()
 
     def rate(self, now: float) -> float | None:
-        """Return verdicts a second; None if unknown, or if the run is stalled."""
         if len(self._steps) < 2:
             return None
         (first, before), (last, done) = self._steps[0], self._steps[-1]
@@ -46,7 +45,7 @@ class RunPace:
         return (done - before) / took
 
     def to_go(self, now: float, items: int) -> float | None:
-        """Return seconds until so many are done; None as with `rate`, and while too little is known."""
+        """Return the seconds until ``items`` are done; None if the rate is unknown, or too little has been observed."""
         rate = self.rate(now)
         if rate is None or len(self._steps) < _LEAST_STEPS or self._steps[-1][0] - self._steps[0][0] < _LEAST_S:
             return None

@@ -22,7 +22,7 @@ def with_rivals(database: Database, verifier: Identified, items: Iterable[Verifi
 def paired(
     database: Database, verifier: Pairwise, chunks: Iterable[list[VerifierInput]]
 ) -> Iterator[list[VerifierInput]]:
-    """Yield all items of a run with their rivals, one at a time: the runner has other things to do between two."""
+    """Yield all items of a run with their rivals, one at a time, so that the runner can do other work in between."""
     for chunk in chunks:
         for item in chunk:
             yield with_rivals(database, verifier, [item])

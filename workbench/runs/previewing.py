@@ -1,4 +1,4 @@
-"""A verifier's requests, to the byte; whether its servers answer; parsing of recorded outputs."""
+"""A verifier's requests, to the byte; checks of its servers; parsing of recorded replies."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
 
     Attributes:
         step: The call's purpose.
-        role: Which of the verifier's servers is asked.
-        exact: Whether it is sent exactly so; otherwise a placeholder replaces text that a model has yet to write.
+        role: The role of the verifier's server.
+        exact: Whether the body is exact; otherwise a placeholder replaces text that a model has yet to write.
         url: The address.
         body: The exact bytes.
         notes: Settings that could not be sent as requested, in words.
@@ -55,18 +55,18 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """Return the body for people: one field a line, texts with their own lines."""
+        """Return the body in readable form: one field a line, with the texts' own line breaks."""
         return list(_lines("", msgspec.json.decode(self.body)))
 
 
 def preview_calls(
     project: Project, kind: str, options: dict[str, str], completion: str | int | None = None
 ) -> list[PreviewedCall]:
-    """Return the requests about an item, one a step of the verifier.
+    """Return the requests about an item, one for each step of the verifier.
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
-        options: Option values, over those of the name.
+        options: Option values; they override those of the name.
         completion: The completion's own id, or its row id; None for the first item.
 
     Raises:
@@ -86,7 +86,7 @@ def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput)
     """Return the requests of a verifier about an item.
 
     Raises:
-        UsageError: Its server has no such call.
+        UsageError: The verifier's server has no such call.
     """
     planned = asyncio.run(preview(verifier, item, secret(project.database.reader())))
     return [_call(verifier, one) for one in planned]
@@ -147,12 +147,12 @@ def _lines(place: str, value: Any) -> Iterator[str]:
             yield f"{place}: {msgspec.json.encode(value).decode()}"
 
 
-# -- Whether the servers of a verifier answer as they should, in words.
+# -- Checks of a verifier's servers.
 
 
 _SECRET = b"\0" * 32
 _ANY = VerifierInput(item=0, question="1 + 1?", reference="2", completion="2")
-"""Any item will do to see which calls a verifier makes."""
+"""An arbitrary item, to see which calls a verifier makes."""
 
 
 class CheckedServer(Struct, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
-        options: Option values, over those of the name.
+        options: Option values; they override those of the name.
         trust: Whether the user approves servers that a file or the database names.
 
     Raises:
@@ -243,7 +243,7 @@ async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | No
     return ServerFinding("note", said, "Try it on a few items before you trust it.")
 
 
-# -- Recorded judge outputs: JSON Lines with the reply in ``raw``, and any other fields.
+# -- Recorded judge replies: JSON Lines with the reply in ``raw``, and any other fields.
 
 
 FIELD = "raw"
@@ -256,7 +256,7 @@ class RecordedReply(Struct, frozen=True):
     """One line: all its fields unchanged, in order, and the reply among them.
 
     Attributes:
-        finish_reason: How the reply ended, in its server's words; None if the line doesn't say.
+        finish_reason: The server's finish reason; None if the line lacks it.
     """
 
     fields: dict[str, msgspec.Raw]
@@ -265,8 +265,7 @@ class RecordedReply(Struct, frozen=True):
 
 
 def read(path: Path | None, max_line: int) -> Iterator[RecordedReply | Refusal]:
-    """Yield the replies of a file or, for None, of standard input, and refusals of invalid lines; each line is read
-    once.
+    """Yield the replies of a file, or of standard input for None, and refusals of invalid lines; read each line once.
 
     Raises:
         FormatError: The file can't be opened.
@@ -300,11 +299,11 @@ def _ending(token: msgspec.Raw | None) -> str | None:
         return None
 
 
-# -- Reading recorded judge outputs again, under any parser.
+# -- Parsing recorded judge replies with any parser.
 
 
 ParsedLine = dict[str, msgspec.Raw | str | float | None]
-"""A line's own fields in their order, then ``verdict``, ``score`` and ``label``."""
+"""A line's fields in their order, then ``verdict``, ``score`` and ``label``."""
 
 
 def parser_names() -> list[str]:
@@ -312,7 +311,7 @@ def parser_names() -> list[str]:
 
 
 def parse_replies(name: str, path: Path | None, *, max_line: int = DEFAULT_MAX_LINE) -> Iterator[ParsedLine | Refusal]:
-    """Yield the lines of a file with the parser's readings, one at a time, and refusals of invalid ones.
+    """Yield the lines of a file with the parser's results, one at a time, and refusals of invalid lines.
 
     Args:
         name: A parser, such as ``ice-score@1``; the newest of its family without a version.

@@ -1,5 +1,4 @@
-"""Reward-hacking probes against a verifier: how often it accepts texts that answer nothing or are wrong by
-construction.
+"""Reward-hacking probes: how often a verifier accepts texts that answer nothing or are wrong by construction.
 
 The process that calls `run` does the work: the command line, never the app. Local verifiers that may hang or crash work
 in worker processes; one that calls a model server has its replies stored, so that probing it again costs nothing.
@@ -45,7 +44,7 @@ from workbench.verifiers.probes.payloads import SUITE_VERSION, Family, VerifierC
 from workbench.verifiers.stacks.stack import RULE, Stack
 
 ROWS = 100
-"""Questions to build probes from, unless told otherwise."""
+"""The default number of questions to build probes from."""
 _JUDGE: frozenset[VerifierClass] = frozenset(("J", "C"))
 _REWARD: frozenset[VerifierClass] = frozenset(("M",))
 _REWARD_KINDS = ("reward-model", "reward-local")
@@ -55,10 +54,10 @@ class ProbingPlan(Struct, frozen=True, kw_only=True):
     """A probing that is ready to start.
 
     Attributes:
-        classes: The verifier's classes: families for other kinds are left out.
+        classes: The verifier's classes: families for other kinds are excluded.
         probes: Completions to judge.
         companions: Controls and carriers to judge with them.
-        calls: Maximum requests, as far as the verifier can tell; None for one that asks no server.
+        calls: Estimated maximum of requests; None for a verifier without servers.
     """
 
     name: str
@@ -97,11 +96,11 @@ def plan(
         name: The configuration's name; the kind's by default.
         families: Numbers of families, such as ``"P4"``; all by default.
         selection: The items whose questions are drawn from; its limit is not used.
-        limit: Questions at most, drawn evenly from the answer types.
+        limit: Maximum questions, drawn evenly from the answer types.
         seed: The same seed gives the same probes, byte for byte.
         workers: Worker processes; one a core by default.
         trust: Whether the user approves the servers and the template.
-        here: Whether it is judged here; else no server is asked from here, and nothing needs approval.
+        here: Whether this process judges; else it calls no server, and nothing needs approval.
 
     Raises:
         UsageError: There is no such kind, option, family or field; or there are no questions.
@@ -150,7 +149,7 @@ def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
 
 
 Judging = Callable[[Iterable[Subject], Collector], int]
-"""Has subjects judged, and gives the number of calls to model servers that it sent."""
+"""Judges subjects; returns the number of calls sent to model servers."""
 
 
 def run(
@@ -166,15 +165,15 @@ def run(
     Items, gold and accuracy don't change.
 
     Args:
-        watch: Called with how many of ``probes + companions`` are judged, and what is waited for after Ctrl-C.
-        judge: Judges; by default this process does, or asks the verifier's servers.
-        at: Where, if not here: an address for the report.
+        watch: Called with the number judged of ``probes + companions``, and what is awaited after Ctrl-C.
+        judge: The function that judges; by default this process judges, or calls the verifier's servers.
+        at: The server's address for the report, if another process judges.
 
     Raises:
         UsageError: The name is bound to another configuration.
         VerifierError: The verifier's workers can't start.
-        RunError: No server can be asked; replies received are stored, and the next probing continues from there.
-        KeyboardInterrupt: The user interrupted it; the calls in flight were waited for, unless it was interrupted
+        RunError: No call can succeed now; replies received are stored, and the next probing continues from there.
+        KeyboardInterrupt: The user interrupted the work; the calls in flight were awaited, unless it was interrupted
             twice.
     """
     began = time.monotonic()
@@ -204,7 +203,7 @@ def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], 
 
 
 def latest(project: Project, verifier: str) -> ProbeReport | None:
-    """Return the newest report on a verifier by its name, whatever its version was; None if it was never probed."""
+    """Return the newest report on a verifier, of any version; None if it was never probed."""
     found = stored.latest(project.database.reader(), verifier)
     return None if found is None else found[1]
 
@@ -213,7 +212,7 @@ def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) ->
     """Yield the probes that a verifier wrongly accepted in its newest probing, in the order of the families.
 
     Raises:
-        UsageError: It was never probed, or there is no such family.
+        UsageError: The verifier was never probed, or no such family exists.
     """
     wanted = {family.family for family in families_named(families)}
     found = stored.latest(project.database.reader(), verifier)
@@ -222,7 +221,7 @@ def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) ->
     return (one for one in stored.accepted(project.database.reader(), found[0]) if one.family in wanted)
 
 
-# -- A probing's verdicts as its report, and the probes that were accepted with their evidence.
+# -- The report of a probing, and the accepted probes with their evidence.
 
 
 def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: float, created_at: str) -> ProbeReport:
@@ -269,7 +268,7 @@ def _let_in(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
 
 
 def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
-    """Return the probes that should have been rejected and were not, family by family."""
+    """Return the accepted probes that should have been rejected, family by family."""
     found = [
         (int(one.subject.family.family[1:]), _accepted(one, one.subject))
         for one in judged
@@ -281,7 +280,7 @@ def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
 
 
 def hollow(judged: Iterable[JudgedSubject]) -> set[int]:
-    """Return questions whose carrier is accepted by itself: payloads appended to it would prove nothing."""
+    """Return questions whose carrier alone is accepted: payloads appended to it would prove nothing."""
     return {
         one.subject.row.question_id
         for one in judged

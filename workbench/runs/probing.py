@@ -1,4 +1,4 @@
-"""Judging probes: as a run judges items, but nothing of it is stored among the verdicts."""
+"""Judge probes as a run judges items, without storing their verdicts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _CHUNK = 64
 Subject = Probe | Companion
 Watch = Callable[[int, int | None], None]
-"""Called with how many completions are judged and, once it only waits for them before it ends, the calls in flight."""
+"""Called with the number of judged completions and, while it only waits before it ends, the calls in flight."""
 
 
 class JudgedSubject(Struct, frozen=True, kw_only=True):
     """A completion and its verdict.
 
     Attributes:
-        subject: What was judged; its text is kept only if it was accepted.
+        subject: The judged completion; its text is kept only if it was accepted.
         replies: The servers' replies, if it was accepted.
     """
 
@@ -51,9 +51,9 @@ class Collector:
     """Receives verdicts as a runner does, and keeps them in memory.
 
     Attributes:
-        judged: In the order the verdicts came.
-        skipped: Probes that were left out.
-        slowest_ms: The longest time that one completion took.
+        judged: Verdicts in the order of arrival.
+        skipped: Omitted probes.
+        slowest_ms: The longest time of one completion in milliseconds.
     """
 
     def __init__(self, watch: Watch | None = None) -> None:
@@ -65,7 +65,7 @@ class Collector:
         self._known: dict[bytes, Verdict] = {}
 
     def inputs(self, subjects: Iterable[Subject]) -> Iterator[list[VerifierInput]]:
-        """Yield the completions to judge, a few at a time; probes that were left out are recorded."""
+        """Yield the completions to judge, a few at a time; omitted probes are recorded."""
         chunk: list[VerifierInput] = []
         for subject in subjects:
             if isinstance(subject, Probe) and subject.completion is None:
@@ -85,7 +85,6 @@ class Collector:
         self._known.update(found or {})
 
     def take(self, item: int, verdict: Verdict, replies: tuple[str, ...] = ()) -> None:
-        """Keep one verdict; the text and the evidence only if it was accepted."""
         self.slowest_ms = max(self.slowest_ms, verdict.ms)
         subject = self._waiting.pop(item)
         if verdict.outcome is Outcome.CORRECT:
@@ -116,7 +115,7 @@ class Collector:
             self._watch(len(self.judged), calls)
 
 
-# -- Judging probes on model servers: each call is journalled and stored as a run's are, the verdicts are not.
+# -- Judging probes on model servers: calls are journalled and stored as in a run, verdicts are not.
 
 
 def judge_by_servers(
@@ -125,12 +124,12 @@ def judge_by_servers(
     """Judge with a verifier that calls model servers; return how many calls were sent.
 
     Args:
-        run: The verifier's run, which counts the calls: its limits hold for probes, too.
+        run: The verifier's run, which counts the calls: its limits apply to probes, too.
 
     Raises:
         RunError: Another process is working on the database, or no call can succeed now; replies received are stored.
     """
-    # The client's libraries are for those that call servers.
+    # Only verifiers that call servers need the client's libraries.
     from workbench.runs.serving import judge_on_servers, servers_of
 
     before = _calls(database, run)
@@ -153,14 +152,14 @@ def _calls(database: Database, run: int) -> int:
     return 0 if used is None else used.calls
 
 
-# -- The items of a duel: in the place of reference and completion stands what two judges reasoned about them.
+# -- The items of a duel: the reasoning of two judges replaces reference and completion.
 
 
 _THINK_MARK = re.compile(r"</?think>")
 
 
 def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]) -> Iterator[list[VerifierInput]]:
-    """Yield the items, one at a time: transcripts are long, and the runner has other things to do between two."""
+    """Yield the items one at a time: transcripts are long, and the runner has other work in between."""
     reader = database.reader()
     for chunk in chunks:
         for item in chunk:
@@ -176,7 +175,7 @@ def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInp
 def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
     """Return the text of the replies behind a verdict, without the judge's name; "" without a verdict or replies.
 
-    For a tree search it is the trajectory that gave the answer, subtask by subtask, as people would read it.
+    For a tree search it is the trajectory of the answer, subtask by subtask.
     """
     made = calls.calls_of(connection, run, item)
     stored = calls.trace_of(connection, run, item)

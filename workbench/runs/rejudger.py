@@ -69,7 +69,7 @@ class _VerdictRelay:
         return self._found.get(key) or verdicts.get(self._database.reader(), key)
 
     def check(self) -> None:
-        """Show life.
+        """Renew the heartbeat.
 
         Raises:
             Stopped: The caller no longer waits.
@@ -89,7 +89,7 @@ class _VerdictRelay:
 
 
 class _Tells(logging.Handler):
-    """Passes on the messages of the runner's log, so that the caller knows why it waits."""
+    """Forwards the messages of the runner's log, so that the caller knows why it waits."""
 
     def __init__(self, answers: _VerdictRelay) -> None:
         super().__init__(logging.WARNING)
@@ -117,12 +117,10 @@ def _chunks(database: Database, items: list[int]) -> Iterator[list[VerifierInput
         yield inputs(database, items[start : start + _CHUNK])
 
 
-# -- Model servers: what they said, and what they say now.
+# -- Model servers: stored replies, and new ones.
 
 
 class _NotStored(Halt):
-    """The reply is not stored."""
-
     def __init__(self) -> None:
         super().__init__("cancelled", "No server is asked.")
 
@@ -131,7 +129,7 @@ class _StoredReplies:
     """One item's access to stored replies.
 
     Attributes:
-        lacks: A reply was not stored.
+        lacks: Whether a reply was not stored.
     """
 
     def __init__(self, database: Database, verifier: ServedVerifier) -> None:
@@ -215,7 +213,7 @@ def work(job: RejudgingJob, stream: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Run as the process: output that a verifier prints goes to stderr."""
+    """Run as the process; output that a verifier prints goes to stderr."""
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RejudgingJob)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -1,8 +1,8 @@
 """A run's items judged anew with other options, to see what would change; no verdict is stored.
 
-Replies of model servers are read again from the store; verifiers on this machine judge in a separate process
-(`rejudger`). Only explicit requests (`asking`) are sent to servers: their replies are stored for ever, for the next
-such comparison, or a run with these options.
+Stored replies of model servers are parsed again; local verifiers judge in a separate process (`rejudger`). Only
+explicit requests (`asking`) are sent to servers; their replies are stored for the next comparison, or for a run with
+these options.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from workbench.verifiers.wire import read
 _log = logging.getLogger("workbench.runner")
 _SAMPLE: Final = 20
 _PATIENCE_S: Final = 15.0
-"""The process is given so long to end: calls in flight have their time (`session.GRACE_S`)."""
+"""Seconds for the process to end: calls in flight have their time (`session.GRACE_S`)."""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
@@ -46,8 +46,8 @@ class Variant(Struct, frozen=True, kw_only=True):
     Attributes:
         run: The run.
         of: The verifier's name.
-        name: The variant's name if it needs one of its own.
-        changed: Options that differ, each with its values before and after; None if it isn't given.
+        name: The variant's name if it needs a separate one.
+        changed: Options that differ, each with its values before and after; None for an option that isn't given.
         ran: The version of the run; the variant has the installed version.
     """
 
@@ -69,12 +69,12 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
     """Return the verifier of a run with other options.
 
     Args:
-        changes: Option values over those of the run; None removes an option.
-        name: Its name; by default the run's verifier's name with a digest of the options.
+        changes: Option values that override those of the run; None removes an option.
+        name: The variant's name; by default the run's verifier's name with a digest of the options.
 
     Raises:
-        UsageError: The options are those of the run or wrong, or such verdicts need a run of their own.
-        VerifierError: It can't be used.
+        UsageError: The options are those of the run or invalid, or such verdicts need a separate run.
+        VerifierError: The verifier can't be used.
     """
     row = run_row(project.database.reader(), run)
     before = row.verifier.options
@@ -118,7 +118,7 @@ class RejudgingJob(Struct, frozen=True, kw_only=True):
 
     Attributes:
         items: Row ids of completions.
-        calls_of: The run whose calls are made if a reply is not stored; None: no server is asked.
+        calls_of: The run of calls for missing replies; None: no server is called.
     """
 
     database: str
@@ -129,14 +129,14 @@ class RejudgingJob(Struct, frozen=True, kw_only=True):
 
 
 class Beat(Struct, frozen=True, tag=True):
-    """A sign of life."""
+    """A heartbeat."""
 
 
 class Rejudged(Struct, frozen=True, tag=True):
     """The result of an item.
 
     Attributes:
-        verdict: None if a reply that it needs is not stored.
+        verdict: The verdict; None if a needed reply is not stored.
     """
 
     item: int
@@ -144,7 +144,7 @@ class Rejudged(Struct, frozen=True, tag=True):
 
 
 class RejudgingNotice(Struct, frozen=True, tag=True):
-    """What it waits for, or no longer waits for, in words."""
+    """A message about what the process waits for, or no longer waits for."""
 
     text: str
 
@@ -154,7 +154,7 @@ class Over(Struct, frozen=True, tag=True, kw_only=True):
 
     Attributes:
         calls: Requests that were sent.
-        trouble: Why items are left; None if none is.
+        trouble: Why items remain; None if all are judged.
     """
 
     calls: int = 0
@@ -165,20 +165,20 @@ _MESSAGE = msgspec.msgpack.Decoder(Beat | RejudgingNotice | Rejudged | Over)
 
 
 class Rejudging:
-    """Items being judged by a variant; its verdicts come one at a time, in any order.
+    """Items that a variant is judging; verdicts arrive one at a time, in any order.
 
     Args:
         items: Row ids.
-        trust: Whether the user approves a model that is to be loaded.
-        calls_of: The run whose calls are made; see `asking`.
+        trust: Whether the user approves the model to load.
+        calls_of: The run of its calls; see `asking`.
 
     Attributes:
         missing: Items whose verdict needs replies that are not stored.
         calls: Requests that were sent.
-        trouble: Why items were left; None if none was.
+        trouble: Why items remain; None if all are judged.
 
     Raises:
-        NotTrustedError: They have not approved it.
+        NotTrustedError: The user has not approved the model.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Rejudging:
         calls_of: int | None = None,
     ) -> None:
         if not variant.asks:
-            # A model that is loaded may be anybody's; what servers have said can do nothing.
+            # A loaded model may come from anywhere; stored replies are harmless.
             require_trust(project, variant.verifier, variant.options, accept=trust)
         self._job = RejudgingJob(
             database=str(project.path.resolve()),
@@ -231,11 +231,10 @@ class Rejudging:
 
 
 def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: bool) -> Rejudging:
-    """Judge by a variant, calling servers for missing replies; calls and limits are those of a run of the variant's
-    name.
+    """Judge by a variant, and call servers for missing replies, with the limits of a run of the variant.
 
     Raises:
-        UsageError: The name is bound to another configuration, or no server would be asked.
+        UsageError: The name is bound to another configuration, or the verifier calls no server.
         NotTrustedError: The user has not approved the servers or the template.
     """
     if not variant.asks:
@@ -247,7 +246,7 @@ def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: b
 
 
 def needed(project: Project, variant: Variant, missing: Sequence[int]) -> Estimate | None:
-    """Return the maximum usage of calls about items; None if there are none."""
+    """Return the maximum usage of the calls about the missing items; None without missing items."""
     if not missing:
         return None
     served = cast("ServedVerifier", variant.verifier)
@@ -264,7 +263,7 @@ def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo
         RunError: No runner starts.
     """
     row = run_row(project.database.reader(), variant.run)
-    # The options are the database's: to start a kind with them is no word of the user's.
+    # The options come from the database: starting a kind with them is no approval by the user.
     require_trust(project, variant.verifier, variant.options, accept=trust)
     return verifying.start(project, variant.kind, variant.options, variant.name, row.selection, row.workers)
 

@@ -21,7 +21,7 @@ from workbench.verifiers.judges.template import BROKEN_NOTICE
 
 __all__ = ["DEFAULT_MAX_LINE", "NOT_RECORDED", "ORIGIN_HEADER", "Book", "open_book"]
 
-# -- Recorded replies of model servers: JSON Lines, each a whole exchange or a text with what tells its request.
+# -- Recorded replies of model servers: JSON Lines, each a whole exchange, or a text with a pattern of its request.
 
 
 FORM = 'A line is {"request": {…}, "response": {…}} or {"match": "text", "raw": "reply"}.'
@@ -32,7 +32,7 @@ class Exchange(Struct, frozen=True):
     """A request's body and the response's, both JSON.
 
     Attributes:
-        server: The server that replied; None if the line doesn't say.
+        server: The server that replied; None if the line lacks it.
     """
 
     request: msgspec.Raw
@@ -41,7 +41,7 @@ class Exchange(Struct, frozen=True):
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
-    """Token counts of a call, in OpenAI's words."""
+    """Token counts of a call, in OpenAI's format."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -53,11 +53,11 @@ class Saying(Struct, frozen=True, kw_only=True):
     Attributes:
         match: Texts that all occur in the request.
         raw: The reply's text.
-        asked: The models one of which must be requested; None if any may.
+        asked: Models of which one must be requested; None for any model.
         model: The model that replied.
-        finish_reason: In OpenAI's words.
+        finish_reason: The finish reason as OpenAI names it.
         reasoning: Separate reasoning.
-        usage: Its tokens.
+        usage: Token counts.
     """
 
     match: str | tuple[str, ...]
@@ -74,7 +74,6 @@ class Saying(Struct, frozen=True, kw_only=True):
 
     @property
     def models(self) -> tuple[str, ...] | None:
-        """Return the models to match; None for any."""
         return (self.asked,) if isinstance(self.asked, str) else self.asked
 
 
@@ -99,7 +98,7 @@ def canonical(body: bytes | msgspec.Raw) -> bytes:
     """Return a JSON document in canonical form: sorted keys, no blanks.
 
     Raises:
-        ValueError: It is not JSON.
+        ValueError: The body is not JSON.
     """
     try:
         return msgspec.json.encode(msgspec.json.decode(body), order="sorted")
@@ -127,14 +126,14 @@ def _recording(number: int, line: bytes) -> Recording | Refusal:
 
 
 _KEY = 16
-"""Characters at the end of a text that it is looked up by."""
+"""Characters at the end of a text by which it is indexed."""
 _FENCE = re.compile(rb"data-[bcdfghjklmnpqrst]{16}")
-"""The delimiter that `verifiers.judges.fence` makes."""
+"""The delimiter that `verifiers.judges.fence` creates."""
 _BREAK = re.compile("[\u200b\u2009]")
-"""The character in a broken control token; a zero-width space until `llm-judge` was at version 4."""
+"""The character in a broken control token; a zero-width space until version 4 of `llm-judge`."""
 _TOLD = msgspec.json.encode(BROKEN_NOTICE).strip(b'"')
 _MESSAGES = "/messages"
-"""What the path of Anthropic's API ends with; other servers' chat ends with ``/chat/completions``."""
+"""The end of the path of Anthropic's API; other servers' chat path ends with ``/chat/completions``."""
 _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
 
 
@@ -152,13 +151,13 @@ def _models(fits: _Fits, said: Sequence[Saying]) -> Iterator[str]:
 class Book:
     """Recorded replies.
 
-    A whole exchange answers the same request, from any database; a saying any request that contains its texts and asks
-    for one of its models. The first match in the file's order is used, exchanges first. Several replies to one request
-    take turns.
+    An exchange answers the same request, from any database; a saying answers any request that contains its texts and
+    requests one of its models. The first match in the file's order is used, exchanges first. Several replies to one
+    request take turns.
 
     Attributes:
-        size: How many replies there are.
-        mixed: Requests with replies of several servers, which take turns as if they were one's.
+        size: Number of replies.
+        mixed: Requests with replies of several servers, which take turns.
         models: The models of recorded replies, requested or stated, in the file's order.
     """
 
@@ -186,7 +185,7 @@ class Book:
         self._lengths = {len(key) for key in self._places}
 
     def answer(self, path: str, body: bytes) -> bytes | None:
-        """Return the response's body to a request, or None if nothing recorded matches.
+        """Return the response's body to a request, or None if no recorded reply matches.
 
         Args:
             path: The request's path, which determines the format of the reply.
@@ -201,7 +200,7 @@ class Book:
             return response.replace(recorded_fence, fence) if recorded_fence and fence else response
         request = msgspec.json.decode(body)
         sent = "\n".join(_texts(request))
-        # Recordings may be from before tokens were broken, or contain unbroken ones.
+        # Recordings may predate the breaking of control tokens, or contain unbroken ones.
         bare = _BREAK.sub("", sent)
         text = sent if bare == sent else f"{sent}\n{bare}"
         asked = request.get("model") if isinstance(request, dict) else None
@@ -243,8 +242,7 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
 
 
 def _bare(request: bytes) -> tuple[bytes, bytes]:
-    """Return the request as every database and version would send it, without delimiters and breaks; and its
-    delimiter.
+    """Return the request without delimiters and breaks, as every database and version would send it; and its delimiter.
 
     The delimiter differs between databases, and follows from the texts themselves.
     """

@@ -1,4 +1,4 @@
-"""The state of runs: one look, or many until a run has ended."""
+"""The state of runs: once, or repeatedly until a run has ended."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def _with_new(info: RunInfo, items: int) -> RunInfo:
 
 
 def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | None = None) -> RunInfo:
-    """Wait until a run is no longer in progress; a runner that died is replaced.
+    """Wait until a run is no longer in progress; replace a runner that died.
 
     Args:
         on_progress: Called a few times a second with the run's state.
 
     Raises:
         UsageError: There is no such run.
-        RunError: No runner starts, or it ends again and again without a new verdict.
+        RunError: No runner starts, or runners repeatedly end without a new verdict.
     """
     watch = Watch(project)
     starts, done = 0, -1
@@ -116,12 +116,12 @@ def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | No
             if starts > _RESTARTS:
                 raise _give_up(project, run)
             ensure_runner(project.database)
-        # At a million verdicts counting takes a while; leave the machine to the runner.
+        # With a million verdicts counting takes a while; leave the machine to the runner.
         time.sleep(max(_LOOK_S, 4 * cost))
 
 
 class Watch:
-    """Observes runs repeatedly, and so knows their rates."""
+    """Observes runs repeatedly, and thus knows their rates."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -233,16 +233,15 @@ def _give_up(project: Project, run: int) -> RunError:
     return RunError(message, f"See {log_path(project.path)}.")
 
 
-# -- What runs on model servers cost: what was spent, what may have been, what is to come, and an estimate before
-# all.
+# -- Costs of runs on model servers: actual, possible and remaining costs, and an estimate before the start.
 
 
 _SAMPLE = 16
-"""Items whose requests are made up to estimate by."""
+"""Number of items whose requests are built for an estimate."""
 
 
 def run_costs(project: Project, info: RunInfo) -> RunCosts:
-    """Return what a run has used, may have used and still needs; for a local run, each item counts as one attempt."""
+    """Return the actual, possible and remaining usage of a run; for a local run, each item counts as one attempt."""
     used = info.usage
     if used is None:
         nothing = Amount(calls=0, tokens=0, cost=0.0)
@@ -275,7 +274,7 @@ def estimate(
     *,
     in_batches: bool = False,
 ) -> Estimate | None:
-    """Estimate a run's usage; None for a verifier that asks no server. Arguments as with ``verifying.start``.
+    """Estimate a run's usage; None for a verifier without servers. For the arguments see ``verifying.start``.
 
     The requests about some of the items are built and counted; nothing is sent.
 
@@ -304,7 +303,7 @@ def estimate(
 def estimate_of(
     project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput], *, in_batches: bool = False
 ) -> Estimate:
-    """Estimate the usage of calls about a number of items, from some of them.
+    """Estimate the usage of calls about a number of items from a sample.
 
     Raises:
         UsageError: A price is wrong.
@@ -340,7 +339,7 @@ async def _calls_about(
     key = secret(project.database.reader())
     found = []
     for item in items:
-        # An error here will occur in the run, item by item, and is reported there.
+        # The same error will occur in the run, item by item, and is reported there.
         with suppress(Exception):
             planned = await preview(verifier, item, key)
             found += [lanes[one.role].prepare(one.request, 0).estimate for one in planned]
@@ -352,15 +351,15 @@ def _all_priced(project: Project, verifier: ServedVerifier) -> bool:
     return {server.model for server in servers} == prices_of(project.path, servers).keys()
 
 
-# -- Deleting a run: what would go, what keeps it, and what takes its place in figures.
+# -- Deleting a run: what is deleted, what prevents it, and which run replaces it in metrics.
 
 
 class Removal(Struct, frozen=True, kw_only=True):
-    """A run that is to be deleted.
+    """A run to delete.
 
     Attributes:
-        removes: What is deleted with it, in words, and how many.
-        next_run: The run that the verifier's metrics come from then; None if none is left.
+        removes: Descriptions and numbers of the rows deleted with it.
+        next_run: The run that the verifier's metrics are then based on; None if no run remains.
     """
 
     run: int
@@ -374,7 +373,7 @@ def removal(project: Project, run: int) -> Removal:
 
     Raises:
         UsageError: There is no such run.
-        RunError: It can't be deleted; see `delete`.
+        RunError: The run can't be deleted; see `delete`.
     """
     reader = project.database.reader()
     row = run_row(reader, run)
@@ -405,20 +404,19 @@ def removal(project: Project, run: int) -> Removal:
 
 
 def delete(project: Project, run: int) -> Removal:
-    """Delete a run with its verdicts and everything that depends on them; replies of model servers stay and are
-    reused.
+    """Delete a run with its verdicts and everything that depends on them; replies of model servers stay and are reused.
 
     Returns:
         What was deleted.
 
     Raises:
         UsageError: There is no such run.
-        RunError: It is in progress, chose a frozen set, reviewers decided about its verdicts, or it wrote texts.
+        RunError: The run is in progress, was used to choose a frozen set, has reviewed verdicts, or wrote texts.
     """
     with project.database.write("full") as connection:
         found = removal(project, run)
         if run_row(connection, run).state == "running":
-            # Should its runner live where it can't be seen from here, it finds that out.
+            # If its runner is alive but can't be observed from here, the runner finds that out.
             stored_runs.drop_lease(connection)
         stored_runs.remove(connection, run)
     return found

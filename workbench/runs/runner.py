@@ -1,6 +1,6 @@
 """The background runner: ``python -m workbench.runs.runner DB``.
 
-It executes one queued run after the other and ends when none is left. Front ends and the runner communicate only
+It executes queued runs one after the other and ends when none is left. Front ends and the runner communicate only
 through the database. SIGTERM or SIGINT end it after the current transaction; the run then waits for the next runner.
 """
 
@@ -53,8 +53,6 @@ class _Stop(Exception):
 
 
 class _Interrupted(Exception):
-    """A user requested to pause or cancel the run."""
-
     def __init__(self, request: Request) -> None:
         self.request = request
 
@@ -70,7 +68,7 @@ class Runner:
         self._lacks_key = False
 
     def stop(self) -> None:
-        """End soon (safe to call from a signal handler)."""
+        """Request the end; safe to call from a signal handler."""
         self._stopping = self._lease.ending = True
 
     def work(self) -> None:
@@ -96,13 +94,13 @@ class Runner:
         """Raise if this process is to end.
 
         Raises:
-            _Stop: It is.
+            _Stop: This process is to end.
         """
         if self._stopping:
             raise _Stop
 
     def check(self) -> None:
-        """Show life.
+        """Renew the heartbeat.
 
         Raises:
             _Stop: This process is to end.
@@ -119,9 +117,9 @@ class Runner:
             self._lease.store(partial(runs.remove, run=trial.id))
 
     def _rest(self) -> bool:
-        """Wait for a run; return True if none came and the claim was given up.
+        """Wait for a run; return True if none was queued and the claim was given up.
 
-        A runner keeps the environment it was started with: if a key was missing, a new runner has to look.
+        A runner keeps the environment it was started with: if a key was missing, only a new runner can find it.
         """
         until = time.monotonic() + (0 if self._lacks_key else _IDLE_S)
         while time.monotonic() < until:
@@ -164,8 +162,7 @@ class Runner:
             self._settle(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
 
     def _complete(self, run: RunRow) -> bool:
-        """End the run, unless items were added behind its scan: a caller that joined it in the meantime relies on them
-        too.
+        """End the run, unless items were added behind its scan: a caller that has joined it relies on those, too.
 
         Raises:
             RunError: Every item failed inside the verifier. Those errors are retracted, so that resuming tries again.
@@ -185,8 +182,6 @@ class Runner:
 
 
 class _Sink:
-    """Stores one run's verdicts and checks for requests to it."""
-
     def __init__(self, runner: Runner, database: Database, lease: Lease, run: int) -> None:
         self._runner = runner
         self._database = database
@@ -247,7 +242,7 @@ class _Sink:
         self.stored += judge_in_batches(self._database, self._lease, servers, verifier, chunks, self.raise_if_cancelled)
 
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]], workers: int) -> None:
-        # The client's libraries are for those runs alone that call servers.
+        # Only runs that call servers need the client's libraries.
         from workbench.runs.serving import judge_on_servers, reader_of, servers_of
 
         servers = servers_of(self._database, self._run, verifier, reader_of(verifier))
@@ -273,7 +268,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
         sink.serve_in_batches(cast("ServedVerifier", verifier), run.selection)
     elif verifier.isolation == "served":
         if isinstance(verifier, JudgeDuel):
-            # Reading transcripts takes the client's libraries.
+            # Reading transcripts needs the client's libraries.
             from workbench.runs.probing import duels
 
             chunks = duels(database, verifier, chunks)
@@ -281,7 +276,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
             chunks = paired(database, verifier, chunks)
         sink.serve(cast("ServedVerifier", verifier), chunks, run.workers)
     elif verifier.isolation == "sandbox":
-        # The sandbox is for those runs alone that need one.
+        # Only runs that execute solutions need the sandbox.
         from workbench.runs.executing import judge_by_execution
         from workbench.verifiers.execution.levels import allowed_level
 
@@ -297,7 +292,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
             made = pools_on(ray, sandboxed, level, run.cluster, sink)
             judge_by_execution(database, sandboxed, level, run.workers, chunks, sink, made)
     elif run.cluster is not None:
-        # Ray is for those runs alone that are judged on a cluster.
+        # Only runs on a cluster need Ray.
         from workbench.runs.cluster import judge_on_cluster
 
         judge_on_cluster(verifier, (run.verifier.kind, run.verifier.options), run.cluster, chunks, sink)
@@ -309,9 +304,9 @@ def _verifier(run: RunRow) -> AnyVerifier:
     """Return the verifier a run was started with.
 
     Raises:
-        RunError: The installed one has another version, reads its options in another way, or a file it uses has
-            changed.
-        WorkbenchError: It can't be loaded.
+        RunError: The installed verifier has another version or interprets its options differently, or a file it uses
+            has changed.
+        WorkbenchError: The verifier can't be loaded.
     """
     verifier = Registry().load(run.verifier.kind, run.verifier.options)
     if verifier.version == run.version and not is_identity(verifier, run.verifier.config_hash):
@@ -330,10 +325,10 @@ def _verifier(run: RunRow) -> AnyVerifier:
 
 
 def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
-    """Make sure that nothing is sent or loaded without the user's approval, whoever queued the run.
+    """Check that the user has approved what the run sends and loads, whoever queued it.
 
     Raises:
-        NotTrustedError: The user has not approved it.
+        NotTrustedError: The user has not approved the verifier.
     """
     if verifier.isolation == "served":
         require(database, cast("ServedVerifier", verifier).servers(), run.verifier.options)
@@ -363,7 +358,7 @@ def run_database(path: Path) -> int:
 
 
 def main() -> None:
-    # A message that a full disk has no room for is repeated later, without a traceback.
+    # A message that doesn't fit on a full disk is repeated later, without a traceback.
     logging.raiseExceptions = False
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:

@@ -28,7 +28,7 @@ from workbench.verifiers.serving import judged_by_server
 from workbench.verifiers.stacks.stack import Stack
 
 OWN: Final = ("context_length", "content_filter")
-"""Failures that may well be one item's own."""
+"""Failures that the item itself may cause."""
 
 
 def servers_of(
@@ -48,7 +48,7 @@ def servers_of(
 
 
 def reader_of(verifier: ServedVerifier) -> str:
-    """Return the reader of a verifier's replies: its parser, or itself at its version."""
+    """Return what reads a verifier's replies: its parser, or the verifier and its version."""
     said = verifier.config().get("parser")
     return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
 
@@ -69,8 +69,6 @@ async def verdict_of(
 
 
 class Asks(Protocol):
-    """Calls a run's servers; see `Client`."""
-
     async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply: ...
 
 
@@ -105,9 +103,9 @@ class _ItemCalls:
 
 
 Record = Callable[[RunJournal, int, Judged, Sequence[MadeCall]], Waiter]
-"""Takes the verdict on an item and the calls it rests on; the result is done once it is committed."""
+"""Records the verdict on an item and its calls; the result is done once they are committed."""
 Ending = Callable[[int], None]
-"""Called, ten times a second, with how many calls in flight are waited for before the work ends."""
+"""Called ten times a second with the number of calls in flight that are awaited before the work ends."""
 
 
 def judge_on_servers(
@@ -125,14 +123,14 @@ def judge_on_servers(
 
     Args:
         chunks: The items without a verdict.
-        check: Raises to end the work early; called ten times a second, it must not wait.
+        check: Raises to end the work early; called ten times a second, so it must not block.
         record: Stores verdicts.
-        ending: Called with what an early end waits for.
-        workers: Worker processes of a stack's stages that work on this machine; one a core by default.
+        ending: Called with the number of calls that an early end waits for.
+        workers: Worker processes of a stack's local stages; by default one per core.
 
     Raises:
         Halt: No call can succeed now; items without a verdict stay so.
-        Exception: Whatever ``check`` raises, once the calls in flight have ended or timed out.
+        Exception: The error that ``check`` raised, once the calls in flight have ended or timed out.
     """
 
     async def judge() -> int:
@@ -152,7 +150,7 @@ _PLACES_AN_ITEM_AHEAD: Final = 8
 
 
 class _ServedRun:
-    """One start of a run: as many tasks as calls may be in flight, and a few that prepare calls in the meantime."""
+    """One start of a run: one task for each call that may be in flight, and a few that prepare further calls."""
 
     def __init__(
         self, verifier: ServedVerifier, secret: bytes, session: Session, record: Record, ending: Ending | None
@@ -214,7 +212,7 @@ class _ServedRun:
         """Store the errors that were held back.
 
         Args:
-            own: Only those that may be the item's own fault; the others get no verdict.
+            own: Whether to store only errors that the item itself may cause; other items get no verdict.
         """
         for item, judged, made in self._held:
             if not self._journal.broken and (not own or judged.verdict.reason in OWN):
@@ -222,20 +220,20 @@ class _ServedRun:
         self._held = []
 
 
-# -- Verdicts on single items, for callers in an event loop that wait for them.
+# -- Verdicts on single items, for waiting callers in an event loop.
 
 
 _GO_ON: Final = "What was answered is stored; start the server again to go on."
 _ASK_AGAIN: Final = "Ask again: what was accepted goes on as soon as it can, and no call is made twice."
 _PATIENCE_S: Final = 2.0
-"""A caller gets an error after so long if nothing can be stored."""
+"""Seconds until a caller gets an error if verdicts can't be stored."""
 
 
 class VerifierSession:
-    """A verifier on call; made by `answering`.
+    """A verifier on call; created by `answering`.
 
     Attributes:
-        trouble: Why nothing is judged any more; None while it is.
+        trouble: Why items are no longer judged; None while they are.
     """
 
     def __init__(
@@ -254,7 +252,7 @@ class VerifierSession:
 
     @property
     def waits_for(self) -> RunError | None:
-        """Return why nothing can be stored for now, so that no caller gets an answer; None if it can, or never will."""
+        """Return why verdicts can't be stored at present; None if they can, or never will be."""
         trouble = self._lease.trouble
         if self.trouble is not None or trouble is None or trouble.lasted < _PATIENCE_S:
             return None
@@ -263,10 +261,11 @@ class VerifierSession:
     async def verdict(self, item: VerifierInput) -> Verdict:
         """Return the verdict on an item, once its replies are stored.
 
-        If it takes too long it is the abstention "timeout"; its calls continue, and a later request uses their replies.
+        After the timeout the verdict is the abstention "timeout"; the item's calls continue, and a later request uses
+        their replies.
 
         Raises:
-            RunError: No call can succeed now, or nothing can be stored for the time being; see `waits_for`.
+            RunError: No call can succeed now, or verdicts can't be stored at present; see `waits_for`.
         """
         await self._take_place()
         task = self._session.start(self._judge(structs.replace(item, item=NO_ITEM)))
@@ -298,10 +297,10 @@ class VerifierSession:
             raise
 
     def _require_storing(self) -> None:
-        """Make sure that waiting can help.
+        """Check that verdicts can be stored.
 
         Raises:
-            RunError: Nothing can be stored for the time being.
+            RunError: Verdicts can't be stored at present.
         """
         waits_for = self.waits_for
         if waits_for is not None:
@@ -310,7 +309,7 @@ class VerifierSession:
             self._halted = asyncio.get_running_loop().create_future()
 
     async def attend(self, over: asyncio.Future[None]) -> None:
-        """Show life until it is over, and detect when nothing can be stored any more."""
+        """Renew the heartbeat until ``over`` is done, and detect when verdicts can't be stored any more."""
         try:
             await self._session.wait([over], self._look)
         except (LeaseLost, StoreError) as error:
@@ -320,7 +319,7 @@ class VerifierSession:
         """Stop judging.
 
         Args:
-            at_once: Don't even wait for the replies to calls in flight, which are charged.
+            at_once: Whether not to wait for calls in flight, although they are charged.
         """
         await self._session.end(at_once=at_once)
 
@@ -337,7 +336,7 @@ class VerifierSession:
             await self._journal.flush()
         except (Halt, LeaseLost, StoreError) as error:
             if isinstance(error, StoreError) and not self._journal.broken and not self._lease.gives_up(error):
-                # It may be put right.
+                # The problem may be resolved.
                 raise RunError(str(error), _ASK_AGAIN) from error
             raise self._end(_explained(error)) from error
         return judged.verdict
@@ -367,10 +366,10 @@ async def answering(
     """Run a verifier in the running event loop.
 
     Args:
-        database: Where its calls are stored.
-        run: The run that counts its calls; the verifier's limits hold over all its starts.
-        timeout: Seconds an item may take, without its wait for a slot; None for as long as its calls take.
-        workers: Worker processes of a stack's stages that work on this machine; one a core by default.
+        database: The database for its calls.
+        run: The run that counts its calls; the verifier's limits apply to all its starts together.
+        timeout: Seconds an item may take, without its wait for a slot; None is unlimited.
+        workers: Worker processes of a stack's local stages; by default one per core.
         settings: The project whose prices and delimiters are used; the database's own by default.
 
     Raises:

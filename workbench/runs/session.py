@@ -1,7 +1,7 @@
 """Calls to model servers for as long as callers need them: a journal and a client for each run, in one event loop.
 
-Each attempt is stored before it is sent, each reply for ever, and equal requests are sent once. Waiting for tasks here
-shows life. When a session ends, it waits for the calls in flight: they are charged.
+Each attempt is stored before it is sent, replies are kept, and equal requests are sent only once. Waiting for tasks
+here renews the heartbeat. When a session ends, it waits for the calls in flight: they are charged.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from workbench.runs.lease import Lease
 from workbench.runs.store import calls
 
 GRACE_S = 10.0
-"""A session that is to end waits so long for the replies to calls in flight."""
+"""Seconds that an ending session waits for the replies to calls in flight."""
 LOOK_S: Final = 0.1
-"""How often it shows life and looks whether to go on."""
+"""Interval of the heartbeat and of the check whether to continue."""
 Result = TypeVar("Result")
 Wanted = TypeVar("Wanted")
 
@@ -36,12 +36,12 @@ class RunServers(Struct, frozen=True, kw_only=True):
     """A run that calls model servers.
 
     Attributes:
-        run: Its number.
-        servers: By the names that calls use.
-        limits: They hold over all its starts.
-        prices: By model, if known.
+        run: The run's number.
+        servers: Servers by the names that calls use.
+        limits: Limits of all its starts together.
+        prices: Prices by model, if known.
         reader: See `RunJournal`.
-        stages: Parts of it with limits of their own.
+        stages: Parts of the run with separate limits.
     """
 
     run: int
@@ -56,7 +56,7 @@ class Client:
     """One run's access to its servers: its calls are journalled.
 
     Attributes:
-        places: Calls that may be in flight at a time.
+        places: Maximum calls in flight.
     """
 
     def __init__(self, journal: RunJournal, caller: Caller, places: int) -> None:
@@ -67,43 +67,42 @@ class Client:
 
         Raises:
             CallFailed: There will be no reply to this request.
-            Halt: No call of the run can succeed now, or the session ends.
+            Halt: No call of the run can succeed now, or the session is ending.
         """
         self.journal.require_open()
         return await self.caller.call(item, role, request, sample)
 
     async def ask(self, role: str, request: Request, sample: int) -> StoredReply:
-        """Return the reply to a request that is about no item; errors as with `call`."""
+        """Return the reply to a request that is about no item; raises as `call` does."""
         answer = await self.call(NO_ITEM, role, request, sample)
         if answer.reused:
             self.journal.usage.reused += 1
-            # Nothing was waited for: others get their turn all the same.
+            # Nothing was awaited: let other tasks run.
             await asyncio.sleep(0)
         return answer
 
     def look(self) -> None:
-        """Show life.
+        """Renew the heartbeat.
 
         Raises:
             LeaseLost: This process is no longer the runner.
-            StoreError: Nothing can be stored any more.
+            StoreError: Entries can't be stored any more.
         """
         self.journal.note(self.caller)
         self.journal.beat()
 
     async def flush(self) -> None:
-        """Commit all entries, if that is still possible."""
         self.journal.note(self.caller)
         if not self.journal.broken:
             await self.journal.flush()
 
 
 class Session:
-    """Tasks that call model servers, of one run or of several; made by `opened_session`.
+    """Tasks that call model servers, of one run or several; created by `opened_session`.
 
     Attributes:
-        clients: One a run, in the order of the runs.
-        watch: Called whenever this shows life, also while it ends.
+        clients: One client for each run, in the order of the runs.
+        watch: Called with every heartbeat, also while the session ends.
     """
 
     def __init__(self, clients: Sequence[Client]) -> None:
@@ -120,15 +119,15 @@ class Session:
     async def wait(
         self, tasks: Collection[asyncio.Future[Any]], check: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Wait for tasks, and show life in the meantime.
+        """Wait for tasks, and renew the heartbeat.
 
         Args:
             check: Awaited ten times a second; an exception it raises ends the wait.
 
         Raises:
-            Exception: The error of a task; of several that end at a time, not one that only follows from another.
+            Exception: The error of a task; of several errors at a time, one that isn't the consequence of another.
             LeaseLost: This process is no longer the runner.
-            StoreError: Nothing can be stored any more.
+            StoreError: Entries can't be stored any more.
         """
         pending = set(tasks)
         while pending:
@@ -141,7 +140,7 @@ class Session:
                 await check()
 
     def look(self) -> None:
-        """Show life; errors as with `Client.look`."""
+        """Renew the heartbeat; raises as `Client.look` does."""
         for client in self.clients:
             client.look()
         if self.watch is not None:
@@ -151,7 +150,7 @@ class Session:
         """Begin no more calls, wait for those in flight, and then end all tasks.
 
         Args:
-            at_once: Don't wait for calls in flight.
+            at_once: Whether not to wait for calls in flight.
         """
         for client in self.clients:
             client.journal.begin_no_more()
@@ -165,13 +164,12 @@ class Session:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def flush(self) -> None:
-        """Commit all entries, if that is still possible."""
         for client in self.clients:
             await client.flush()
 
     async def _drain(self) -> None:
         idle = False
-        # Rounds are counted, not seconds: a process that was suspended has not read received data.
+        # Rounds are counted instead of seconds: a process that was suspended has not read received data.
         for _ in range(round(GRACE_S / LOOK_S)):
             if not self._tasks or idle or any(client.journal.broken for client in self.clients):
                 break
@@ -195,10 +193,10 @@ def _follows(error: BaseException) -> int:
 async def opened_session(
     database: Database, lease: Lease, runs: Sequence[RunServers], max_cost: float | None = None
 ) -> AsyncIterator[Session]:
-    """Open the servers of runs in the running event loop; all entries are committed in the end.
+    """Open the servers of runs in the running event loop; all entries are committed at the end.
 
     Args:
-        max_cost: US dollars of all runs together, over all their starts.
+        max_cost: Maximum cost of all runs over all starts, in US dollars.
 
     Raises:
         UsageError: A server's address is wrong.
@@ -237,7 +235,7 @@ def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
 
 
 class TaskSource(Generic[Wanted]):
-    """Values that several tasks take one by one; read a chunk at a time, so that memory is bounded."""
+    """Values that several tasks take one by one; read in chunks, so that memory is bounded."""
 
     def __init__(self, chunks: Iterable[Iterable[Wanted]]) -> None:
         self._chunks = iter(chunks)
@@ -252,6 +250,6 @@ class TaskSource(Generic[Wanted]):
             if chunk is None:
                 raise StopAsyncIteration
             self._read.extend(chunk)
-            # Where a long stretch is done, the chunks are empty: others get their turn all the same.
+            # Over a long range of finished items the chunks are empty: let other tasks run.
             await asyncio.sleep(0)
         return self._read.popleft()

@@ -1,4 +1,4 @@
-"""A stack in a run: its local verifiers, on call next to the model servers of the others."""
+"""A stack in a run: its local verifiers run in worker processes, the others call model servers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from workbench.verifiers.stacks.stack import LocalJudge, Stack
 
 @contextmanager
 def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
-    """Yield the verifier, able to judge: a stack has its local stages' workers in the block.
+    """Yield the verifier, able to judge: a stack's local stages have workers during the block.
 
     Args:
-        workers: Worker processes of each stage that needs some; one a core by default.
+        workers: Worker processes of each stage that needs them; by default one per core.
     """
     if not isinstance(verifier, Stack):
         yield verifier

@@ -1,4 +1,4 @@
-"""The history of a model server's verdict: its calls in order, as they were sent and answered."""
+"""The history of a model server's verdict: its calls in order, with requests and replies."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def transcripts_of(project: Project, verifier: str, completion: str, run: int | 
     """Return the transcripts of a verifier's verdicts on completions with an id; several datasets may have it.
 
     Args:
-        verifier: Its name.
+        verifier: The verifier's name.
         completion: The completion's own id.
-        run: A run of it; by default the newest that has been complete, or the newest while none has.
+        run: A run of the verifier; by default the newest complete one, else the newest.
 
     Raises:
         UsageError: There is no such verifier, run or verdict.
@@ -124,7 +124,7 @@ def _count_broken_tokens(request: bytes) -> int:
     from workbench.verifiers.control_tokens import count_breaks
 
     try:
-        # Who sent it may have escaped what is no ASCII.
+        # The sender may have escaped non-ASCII characters.
         return count_breaks(msgspec.json.encode(msgspec.json.decode(request)).decode())
     except (ValueError, RecursionError):
         return 0
@@ -142,18 +142,18 @@ def _reply(row: CallRow) -> Reply:
         return Reply()
 
 
-# -- The replies that a verifier's verdicts rest on, as exchanges that `workbench replay` serves again.
+# -- The replies behind a verifier's verdicts, as exchanges that `workbench replay` can serve.
 
 
 class RecordedExchange(Struct, frozen=True, kw_only=True):
     """One line of a recording.
 
     Attributes:
-        request: The request's body, as it was sent; a key is never in it.
-        response: The response's, without its blanks; invalid JSON is stored as text.
+        request: The request's body as it was sent; it never contains a key.
+        response: The response's body without blanks; invalid JSON is stored as text.
         server: The name or address of the server that replied; None if unknown.
-        sample: Distinguishes replies to one request.
-        origin: Where the reply had been recorded before; None for a live one.
+        sample: Index of replies to the same request.
+        origin: The origin of a reply that had been recorded before; None for a live reply.
     """
 
     request: msgspec.Raw
@@ -165,11 +165,11 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
 
 
 def recorded(project: Project, verifier: str | None, run: int | None = None) -> Iterator[RecordedExchange]:
-    """Yield every reply once, in the order they came.
+    """Yield every reply once, in the order of arrival.
 
     Args:
-        verifier: Its name, or that of texts that models write; None if the run determines it.
-        run: A run of it; by default the newest that has been complete, or the newest while none has.
+        verifier: The name of the verifier or of the generation; None if the run determines it.
+        run: A run of the verifier; by default the newest complete one, else the newest.
 
     Raises:
         UsageError: There is no such verifier or run, or the run belongs to another verifier.
@@ -204,16 +204,16 @@ def _on_a_line(body: bytes) -> msgspec.Raw:
         return msgspec.Raw(msgspec.json.encode(body.decode("utf-8", "replace")))
 
 
-# -- The replies that texts are made of, one by one.
+# -- The replies behind generated texts.
 
 
 def written_list(project: Project, run: int) -> list[WrittenReply]:
-    """Return the replies that a writing run has requested itself, in the order they came.
+    """Return the replies that a generation's run has requested itself, in the order of arrival.
 
-    Replies that another name had requested already belong to that one's run.
+    Replies that another name had requested before belong to that name's run.
 
     Raises:
-        UsageError: There is no such run, or it writes nothing.
+        UsageError: No such run exists, or the run writes no texts.
     """
     reader = project.database.reader()
     row = run_row(reader, run)
@@ -223,10 +223,10 @@ def written_list(project: Project, run: int) -> list[WrittenReply]:
 
 
 def written_call(project: Project, reply: int) -> CallShown:
-    """Return one of them with its request.
+    """Return a generation's reply with its request.
 
     Raises:
-        UsageError: It doesn't exist.
+        UsageError: No such reply exists.
     """
     row = calls.written_call(project.database.reader(), reply)
     if row is None:
@@ -234,7 +234,7 @@ def written_call(project: Project, reply: int) -> CallShown:
     return _shown(row)
 
 
-# -- A search of MCTS-Judge as people see it.
+# -- The search tree of MCTS-Judge for display.
 
 
 class SearchNode(Struct, frozen=True, kw_only=True):
@@ -243,12 +243,12 @@ class SearchNode(Struct, frozen=True, kw_only=True):
     Attributes:
         parent: Its index among the nodes; None for the root.
         subtask: The subtask of its level; None for the root.
-        done: The subtask was done; False if it was left out, and for the root.
-        outcome: The subtask's finding; None if it could not be read.
-        q: Sum of the rewards of all rollouts through it.
-        n: How many rollouts went through it.
-        uct: Its UCT value at the end; None for the root, and if it was never visited.
-        chosen: The trajectory whose prediction is the answer goes through it.
+        done: Whether the subtask was done; False if it was omitted, and for the root.
+        outcome: The subtask's result; None if it could not be parsed.
+        q: Sum of the rewards of all rollouts through the node.
+        n: Number of rollouts through the node.
+        uct: The node's final UCT value; None for the root and for unvisited nodes.
+        chosen: Whether the node is on the trajectory whose prediction is the answer.
         calls: Indices of its calls in the transcript.
     """
 
@@ -267,15 +267,15 @@ class SearchRollout(Struct, frozen=True, kw_only=True):
     """One trajectory.
 
     Attributes:
-        path: For each level in the tree its subtask's finding; None if it was left out or not read.
-        left_out: Levels, from 1, where it was left out.
-        simulated: The same for the levels below, which the simulation did.
-        f: Its prediction.
-        h: The result of the simulated execution of tests; None if none was done or it could not be read.
-        reward: Its reward.
-        weight: R(t), its weight in the choice of the answer.
-        flagged: A step's reply held no verdict.
-        chosen: Its prediction is the answer.
+        path: For each level in the tree the subtask's result; None if it was omitted or not parsed.
+        left_out: Levels, from 1, whose subtask was omitted.
+        simulated: The same for the simulated levels below the tree.
+        f: The trajectory's prediction.
+        h: The result of the simulated execution of tests; None without one, or if it could not be parsed.
+        reward: The trajectory's reward.
+        weight: R(t), the trajectory's weight in the choice of the answer.
+        flagged: Whether a step's reply contained no verdict.
+        chosen: Whether its prediction is the answer.
         calls: Indices of the calls of its steps in the transcript.
     """
 
@@ -297,10 +297,10 @@ class TreeSearch(Struct, frozen=True, kw_only=True):
     Attributes:
         nodes: The root first, each after its parent.
         g: The global evaluation.
-        tests: Tests that were kept; None if the reward uses none.
-        correct: The answer.
-        score: The chance of "correct" over the draw of the trajectory.
-        no_reward: No trajectory was rewarded, so the answer is the majority's.
+        tests: Number of valid tests; None if the reward uses no tests.
+        correct: Whether the answer is "correct".
+        score: The probability of "correct" over the draw of the trajectory.
+        no_reward: Whether no trajectory was rewarded, so that the answer is the majority's.
     """
 
     nodes: tuple[SearchNode, ...]
@@ -312,14 +312,14 @@ class TreeSearch(Struct, frozen=True, kw_only=True):
     no_reward: bool
 
 
-# -- The search behind a verdict of MCTS-Judge, read from its transcript.
+# -- Parsing the trace of MCTS-Judge in a transcript.
 
 
 _PARTS = ("analyse", "summarise")
 
 
 def search_of(transcript: Transcript) -> TreeSearch | None:
-    """Return the search behind a verdict; None without one, or if its account can't be read."""
+    """Return the search behind a verdict; None without a search, or if its trace can't be parsed."""
     if not is_search(transcript.trace):
         return None
     try:
@@ -330,8 +330,6 @@ def search_of(transcript: Transcript) -> TreeSearch | None:
 
 
 class _TraceReader:
-    """Reads one trace."""
-
     def __init__(self, trace: SearchTrace, calls: Sequence[CallShown]) -> None:
         self._trace = trace
         self._places: dict[tuple[str, int], list[int]] = {}
@@ -388,7 +386,7 @@ class _TraceReader:
         )
 
     def _calls(self, steps: Iterable[tuple[str, int | None]]) -> tuple[int, ...]:
-        """Return where the calls of subtasks done in these rollouts are; shared ones are those of rollout 0."""
+        """Return the indices of the calls of subtasks in these rollouts; shared calls belong to rollout 0."""
         shared = self._trace.options.reuse != "none"
         found = {
             place

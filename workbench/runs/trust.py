@@ -1,4 +1,4 @@
-"""A project's permissions: approved by its user once, for the servers, key variables and templates of a verifier.
+"""A project's permissions: the user approves the servers, key variables and templates of a verifier once.
 
 Running foreign code without full isolation is approved each time.
 """
@@ -21,23 +21,23 @@ __all__ = ["Grant", "NotTrustedError", "UnsafeError", "require_level", "require_
 
 
 def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str, str], *, accept: bool) -> None:
-    """Make sure that the user has approved the servers, template or interpreter of a verifier, or approve them now.
+    """Check that the user has approved the servers, template or interpreter of a verifier, or approve them now.
 
     Args:
-        project: Where it is to run; approval is for its database alone.
-        verifier: Any verifier; one that asks no server, loads no model and starts no interpreter needs no approval.
-        options: The options it was made with.
-        accept: The user has approved it: with ``--trust``, or by giving every option by hand.
+        project: The project; the approval applies to its database only.
+        verifier: The verifier; it needs approval if it calls servers, loads a model or starts an interpreter.
+        options: The verifier's options.
+        accept: Whether the user approves it: with ``--trust``, or by giving every option explicitly.
 
     Raises:
-        NotTrustedError: The user has not; nothing may be sent.
+        NotTrustedError: The user has not approved the verifier; nothing may be sent.
         UsageError: The template can't be read, or the user's configuration folder can't be written.
     """
     _require(project, _grants(verifier, options), accept)
 
 
 def require_servers(project: Project, servers: Mapping[str, ModelServer], *, accept: bool) -> None:
-    """Do the same for servers by role, whoever calls them; arguments and errors as with `require_trust`."""
+    """Check the approval of servers by role, whoever calls them; see `require_trust`."""
     _require(project, trust.grants_of(servers, {}), accept)
 
 
@@ -45,17 +45,17 @@ def require_level(project: Project, wanted: str, *, allow_unsafe: bool, scratch:
     """Return the isolation level for foreign code here, if it may be run at all.
 
     Args:
-        wanted: A `Level`, or ``"best"`` for the highest that holds on this machine.
-        allow_unsafe: The user has just approved it (``--allow-unsafe-execution``); this is remembered for the runner's
-            current work only.
-        scratch: It is to have a folder to write in.
+        wanted: A `Level`, or ``"best"`` for the highest that this machine supports.
+        allow_unsafe: Whether the user has approved it now (``--allow-unsafe-execution``); this is remembered for the
+            runner's current work only.
+        scratch: Whether programs need a writable folder.
 
     Raises:
-        UnsafeError: There would be limits alone, and the user has not approved that.
-        RunError: The level doesn't hold on this machine, or such a folder doesn't.
-        VerifierError: At this level there is no such folder.
+        UnsafeError: Only resource limits would apply, and the user has not approved that.
+        RunError: This machine doesn't support the level, or no writable folder.
+        VerifierError: The level has no writable folder.
     """
-    # Looking the level up may mean to try it.
+    # Determining the level may require trying it.
     from workbench.verifiers.execution.levels import level_of
 
     level = level_of(wanted, allow_unsafe=allow_unsafe, scratch=scratch)

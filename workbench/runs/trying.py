@@ -1,4 +1,4 @@
-"""A verifier tried on a few items: judged as in any run, shown, and deleted again."""
+"""Try a verifier on a few items: they are judged as in any run, shown, and deleted again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.runs.verdict_files import verdict_evidence
 from workbench.runs.verifying import cancel, start, wait_for_request
 
 TRIED: Final = 5
-"""Items that a verifier is tried on."""
+"""Number of items that a verifier is tried on."""
 
 _AGAIN: Final = "try again"
 
@@ -30,7 +30,7 @@ class VerifierTrial(Struct, frozen=True, kw_only=True):
     Attributes:
         evidence: Verdicts with their evidence.
         replies: A model server's last reply about each item, by the item's row id.
-        message: Why it stopped, if it did.
+        message: Why the trial stopped early, if it did.
     """
 
     evidence: tuple[VerdictEvidence, ...]
@@ -47,9 +47,9 @@ def try_out(
     trust: bool = False,
     allow_unsafe: bool = False,
 ) -> VerifierTrial:
-    """Judge the first items of a selection, preferring those with gold: they show whether the verifier is right.
+    """Judge the first items of a selection; those with a gold label come first and show whether the verifier is right.
 
-    Nothing of it is left but replies of model servers, which are reused.
+    The trial is deleted afterwards; only replies of model servers are kept and reused.
 
     Raises:
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
@@ -85,7 +85,7 @@ def _replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> di
 
 
 def take_out_broken_off(project: Project) -> None:
-    """Delete trials whose process has ended before they did; one that a runner works on is deleted by that runner."""
+    """Delete trials that were interrupted by the end of their process; the runner deletes those that it works on."""
     for run in stored_runs.broken_off(project.database.reader()):
         info = light_info(project, run.id)
         if info.state in ACTIVE and info.alive:

@@ -1,4 +1,4 @@
-"""Imported verdicts: each verifier of a file gets a run, as complete as the file."""
+"""Imported verdicts: each verifier in a file gets a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(path: Path, sheet: VerdictSheet | None = None) -> Iterator[tuple[int, V
     """Yield line numbers (from 1) with a verdict each, or why the line is rejected.
 
     Args:
-        sheet: The file as a table, if it is one: a row may hold several verdicts.
+        sheet: The file as a table, if it is one: a row may contain several verdicts.
 
     Raises:
         FormatError: The file can't be opened.
@@ -84,13 +84,13 @@ def _unlike(name: str, there: set[str]) -> str:
 
 
 def require_names(names: Iterable[str], project: Project | None = None) -> None:
-    """Reject names that can't be imported verifiers'.
+    """Reject invalid names for imported verifiers.
 
     Args:
-        project: The project; None: check only what any project would reject.
+        project: The project; None checks only what every project would reject.
 
     Raises:
-        UsageError: One is rejected.
+        UsageError: A name is rejected.
     """
     for name in names:
         fault = _Runs(project, "").fault(name) if project is not None else _fault_of_name(name, Registry())
@@ -105,8 +105,6 @@ def _fault_of_name(name: str, registry: Registry) -> str:
 
 
 class _PlacedVerdict(Struct, frozen=True):
-    """A verdict with its run and its item."""
-
     number: int
     run: int
     item: int
@@ -116,12 +114,12 @@ class _PlacedVerdict(Struct, frozen=True):
 def import_verdicts(
     project: Project, path: Path, *, name: str | None = None, dataset: str | None = None, version: str = "1"
 ) -> VerdictsImported:
-    """Import a file of verdicts. An existing verdict stays; a different one for the same item is rejected.
+    """Import a file of verdicts. Existing verdicts are kept; a different one for the same item is rejected.
 
     Args:
-        name: The verifier of all lines, whatever they say; by default each line names it.
-        dataset: The dataset of lines that don't name it, where their ids are ambiguous.
-        version: Of the verifiers: verdicts of another version are another run, and the newest one counts.
+        name: The verifier of all lines, overriding their own; by default each line names it.
+        dataset: The dataset of lines without one whose ids are ambiguous.
+        version: Version of the verifiers: verdicts of another version are another run, and the newest run counts.
 
     Raises:
         FormatError: The file can't be opened.
@@ -170,7 +168,7 @@ def store_verdicts(
 
 
 class _Runs:
-    """The runs of the verifiers in a file, made when they first occur.
+    """The runs of the verifiers in a file, created at their first occurrence.
 
     Attributes:
         by_name: The run of each verifier so far.
@@ -187,7 +185,7 @@ class _Runs:
         """Return the run of a verifier.
 
         Raises:
-            LineRefusedError: The name can't be an imported verifier's.
+            LineRefusedError: The name is invalid for an imported verifier.
         """
         if name not in self.by_name:
             if name not in self._wrong:
@@ -198,10 +196,10 @@ class _Runs:
         return self.by_name[name]
 
     def check(self, name: str) -> None:
-        """Reject a name that can't be an imported verifier's.
+        """Reject an invalid name for an imported verifier.
 
         Raises:
-            UsageError: It can't.
+            UsageError: The name is invalid.
         """
         if fault := self.fault(name):
             raise UsageError(f"{fault[0].upper()}{fault[1:]}.", f"Give another name with {opt.verifier}.")
@@ -295,27 +293,27 @@ def verdict_lines(project: Project, verifier: str, run: int | None = None) -> It
     """Yield a verifier's verdicts in the order of the items.
 
     Args:
-        verifier: Its name.
-        run: A run of it; by default the newest that has been complete, or the newest while none has.
+        verifier: The verifier's name.
+        run: A run of the verifier; by default the newest complete one, else the newest.
 
     Raises:
-        UsageError: There is no verifier of that name, or the run isn't one of its.
+        UsageError: No verifier has this name, or the run belongs to another verifier.
     """
     found = run_of(project, verifier, run)
     return iter(()) if found is None else stored_verdicts.lines(project.database, found, verifier)
 
 
 def verdict_evidence(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictEvidence]:
-    """Yield the same verdicts with their texts; arguments and errors as with `verdict_lines`."""
+    """Yield the same verdicts with their texts; see `verdict_lines`."""
     found = run_of(project, verifier, run)
     return iter(()) if found is None else stored_verdicts.evidence(project.database, found, verifier)
 
 
 def run_of(project: Project, verifier: str, run: int | None) -> int | None:
-    """Return the run to read: the requested one, the newest that has been complete, or the newest while none has.
+    """Return the run to read: the requested one, else the newest complete one, else the newest.
 
     Raises:
-        UsageError: There is no verifier of that name, or the run belongs to another verifier.
+        UsageError: No verifier has this name, or the run belongs to another verifier.
     """
     reader = project.database.reader()
     if stored_runs.verifier_named(reader, verifier) is None:

@@ -1,6 +1,6 @@
 """Verifiers and their runs, for the front ends: configure, start, watch, pause, cancel, resume, read.
 
-Nothing here judges an item; the background runner does, in a separate process.
+This module judges no item; the background runner does, in a separate process.
 """
 
 from __future__ import annotations
@@ -67,11 +67,9 @@ __all__ = [
 ]
 
 DEFAULT = "rules"
-"""The verifier to begin with."""
+"""The default verifier."""
 
 EVERYTHING = Selection()
-"""All items."""
-
 _OBEY_S = 5.0
 _LOOK_S = 0.05
 
@@ -99,7 +97,7 @@ def kinds(project: Project) -> list[VerifierInfo]:
 
 
 def settings_problems(project: Project) -> list[UsageError]:
-    """Return errors of the verifiers that ``workbench.toml`` configures; the others work all the same."""
+    """Return errors of the verifiers that ``workbench.toml`` configures; the others remain usable."""
     return written(project, Registry().available())[1]
 
 
@@ -126,19 +124,18 @@ def start(
     Args:
         kind: A registered kind, or the name of a verifier in ``workbench.toml`` or the database.
         options: Option values by name.
-        name: The configuration's name; the kind's by default.
+        name: The configuration's name; by default the kind.
         selection: The items; those with a stored verdict are not judged again.
         workers: Worker processes; one a core by default.
         trust: Whether the user approves the servers and the template; options that are all given here are approved.
-        allow_unsafe: Whether the user permits running solutions with limits alone, if nothing better holds or it is
-            requested.
+        allow_unsafe: Whether the user permits running solutions with resource limits only, if no isolation is available
+            or this is requested.
         retry_timeouts: Delete the run's verdicts on items that exceeded a time limit, and judge these again.
         ask_again: Delete its verdicts on the selection, and run the solutions again, or send all requests to its
-            servers
-            again: no reply that is stored by now is used. The earlier replies stay with the other verdicts that
-            rest on them.
+            servers again: no currently stored reply is used. Earlier replies are kept for the other verdicts based on
+            them.
         in_batches: Send its calls through the provider's batch API: slower, and cheaper. A run that waits for a batch
-            continues with it.
+            continues with that batch.
         on: A Ray cluster whose nodes judge: ``"ray"`` for the one this machine belongs to, or ``"ray://HOST:PORT"``.
 
     Returns:
@@ -147,16 +144,17 @@ def start(
     Raises:
         UsageError: There is no such kind, option or field, the name has another configuration, or no item is chosen.
         NotTrustedError: The options come from a file or the database, and the user has not approved them.
-        UnsafeError: Solutions would be run with limits alone.
+        UnsafeError: Solutions would be run with resource limits only.
         VerifierError: The verifier can't be used.
-        RunError: The run is in progress on other items, no runner starts, or a level of isolation doesn't hold.
+        RunError: The run is in progress on other items, no runner starts, or this machine doesn't support the isolation
+            level.
     """
     chosen = choose(project, kind, options or {}, name)
     name, options = chosen.name, chosen.options
     verifier = make(chosen)
     require_trust(project, verifier, options, accept=trust or chosen.own)
     if in_batches:
-        # The client's libraries are for those runs alone that call servers.
+        # Only runs that call servers need the client's libraries.
         from workbench.runs.batching import require_batches
 
         require_batches(verifier)
@@ -227,16 +225,16 @@ def resume(
     Args:
         retry_errors: Delete its verdicts "error", and judge those items again.
         retry_timeouts: The same for items that exceeded a time limit.
-        retry_unread: The same for items whose replies hold no verdict; their servers are asked again.
-        trust: Whether the user approves the servers and the template its stored options name.
-        allow_unsafe: Whether the user permits running solutions with limits alone; the runner pauses a run that would
-            need that.
+        retry_unread: The same for items whose replies contain no verdict; their servers are called again.
+        trust: Whether the user approves the servers and the template of its stored options.
+        allow_unsafe: Whether the user permits running solutions with resource limits only; else the runner pauses a run
+            that needs that.
 
     Raises:
         UsageError: There is no such run.
-        NotTrustedError: The user has not approved them.
+        NotTrustedError: The user has not approved the servers or the template.
         VerifierError: The verifier can't be used.
-        RunError: No runner starts, or the run is in progress while its errors are to be deleted.
+        RunError: No runner starts, or the run is in progress and its errors can't be deleted.
     """
     reader = project.database.reader()
     row = run_row(reader, run)
@@ -324,7 +322,7 @@ def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_bat
 
 
 def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> None:
-    # The client's libraries are for those runs alone that need them.
+    # Only runs that call servers need the client's libraries.
     from workbench.runs.cluster import require_cluster
 
     require_cluster(on, workers)
@@ -369,7 +367,7 @@ def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) ->
     """Make sure that no runner works on a run.
 
     Raises:
-        RunError: It is queued or running.
+        RunError: The run is queued or running.
     """
     if _at_work(connection, database, row):
         raise RunError(f"Run {row.id} is at work.", "Pause it first", Command(f"runs DB pause {row.id}"))
@@ -399,12 +397,12 @@ def _ask(project: Project, run: int, request: Request) -> RunInfo:
         if row.state == "running" and living_runner(connection, project.path):
             stored_runs.ask(connection, run, request)
         elif request == "cancel" and row.state in (*ACTIVE, "paused") and stored_batches.sent(connection, run):
-            # Only who has the key can have its batches cancelled.
+            # Only a process with the key can cancel its batches.
             stored_runs.queue(connection, run, row.selection, row.items, row.workers)
             stored_runs.ask(connection, run, request)
         elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
             if row.state == "running":
-                # Should it live where it can't be seen from here, it finds that out.
+                # If its runner is alive but can't be observed from here, the runner finds that out.
                 stored_runs.drop_lease(connection)
             stored_runs.settle(connection, run, wanted)
         elif row.state != wanted:

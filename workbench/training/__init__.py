@@ -1,10 +1,10 @@
-"""Verifiers as rewards: in process, served, and as trainers and harnesses call them.
+"""Verifiers as rewards: in process, served, and as trainers and evaluation harnesses call them.
 
 judging: ``workbench.judge``. reward: ``workbench.reward``. choosing: the verifier, and the scale of its rewards.
 named: verifiers by their name in a project. frameworks: request formats of TRL, verl and OpenRLHF. verl: verl's entry.
-inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries calls it; imported only where installed.
-auditing, audit, wordings, store: samples of what was judged, watched in a project; phrasings that become frequent.
-batches: ``workbench.Judge``. on_call: verifiers that ask model servers, in process. serving: the reward server's work.
+inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries calls it; imported only if installed.
+auditing, audit, wordings, store: audited samples of a training in a project; phrasings that become frequent.
+batches: ``workbench.Judge``. on_call: verifiers that call model servers, in process. serving: the reward server's work.
 tested: tests in place of references. testing, on_nodes: running solutions against them.
 pay: the test reward.
 fair: fair queueing of requests. probing: probing a served verifier.

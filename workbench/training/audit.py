@@ -1,8 +1,9 @@
-"""Watches a training: stores a seeded sample of what was judged in a project, without delaying the training.
+"""Audit a training: store a seeded sample of the judged completions in a project, without delaying the training.
 
-A reward hands over what it judged and goes on at once. A thread chooses, counts and stores, while no reward is under
-way; where one always is, it takes a small piece every few milliseconds. What it can't keep up with is dropped, counted
-and said.
+A reward hands over its verdicts and returns at once. A thread samples, counts and stores while no reward is running; if
+one always is, the thread does a small piece of work every few milliseconds. Completions beyond its capacity are
+dropped,
+counted and reported.
 """
 
 from __future__ import annotations
@@ -26,24 +27,22 @@ from workbench.training.store.trainings import Because, StepCounts, TakenComplet
 from workbench.training.wordings import Alarm, WordingWatch
 
 MOST_CHARACTERS: Final = 64 << 20
-"""Characters that wait at most; beyond, what was judged is dropped."""
+"""Maximum characters of waiting completions; beyond it, completions are dropped."""
 _BATCH: Final = 64
-"""Completions at least that a call's step has where the trainer doesn't say which step it is."""
+"""Minimum completions of a counted step, for trainers that don't report their step."""
 _WEIGHTS: Final[dict[Because, float]] = {"chance": 1.0, "doubtful": 3.0, "rising": 5.0}
 _DOUBTFUL: Final = (0.2, 0.8)
 _MEMORY: Final = 1 / 2_000
 _HELD: Final = 500
 _FLUSH_S: Final = 2.0
 _KEEP_S: Final = 30.0
-"""Between two times at which what is known of wordings is kept."""
+"""Seconds between saves of the known phrasings."""
 _PIECE_S: Final = 0.002
 _PATIENCE_S: Final = 0.02
 _RANGE: Final = 1 << 64
 
 
 class _JudgedCall(NamedTuple):
-    """A call's completions."""
-
     step: int | None
     items: Sequence[VerifierInput]
     verdicts: Sequence[Verdict]
@@ -80,20 +79,20 @@ def _is_doubtful(verdict: Verdict) -> bool:
 
 
 def _draw(seed: int, step: int, content: bytes, time_: int) -> float:
-    """Return a number from 0 to 1 that looks random and is the same each time."""
+    """Return a deterministic pseudorandom number from 0 to 1."""
     drawn = blake2b(f"{seed} {step} {time_} ".encode() + content, digest_size=8).digest()
     return int.from_bytes(drawn) / _RANGE
 
 
 class Watcher:
-    """Stores a sample of what a verifier judged, in a thread of its own.
+    """Stores a sample of judged completions, in a separate thread.
 
     Attributes:
-        dropped: Completions that it could not look at.
+        dropped: Number of completions that were dropped.
 
     Raises:
         StoreError: The project can't be opened.
-        UsageError: Something else has the training's name there.
+        UsageError: The project already uses the training's name for something else.
     """
 
     def __init__(self, audit: Audit, verifier: str, version: str) -> None:
@@ -136,10 +135,10 @@ class Watcher:
                 self._busy -= 1
 
     def offer(self, items: Sequence[VerifierInput], verdicts: Sequence[Verdict], step: int | None = None) -> None:
-        """Hand over what was judged; this neither waits nor fails.
+        """Queue judged completions; this neither blocks nor fails.
 
         Args:
-            step: The training's step; None where the trainer does not say, and calls are counted.
+            step: The training's step; None if the trainer doesn't report it: then calls are counted.
         """
         characters = sum(map(len, [item.completion for item in items]))
         with self._lock:

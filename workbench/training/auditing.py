@@ -1,4 +1,4 @@
-"""Settings of a watched training, and the watcher, which is imported on first use."""
+"""Settings of an audited training; the audit's code is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from workbench.training.audit import Watcher
 
 SHARE: Final = 0.01
-"""The share that is taken unless told otherwise."""
+"""The default share of judged completions to store."""
 _MOST_SEED: Final = 2**63 - 1
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """The settings of a watched training.
+    """The settings of an audited training.
 
     Attributes:
-        database: The project; it is made if need be.
-        share: Of what is judged that is taken, in the mean.
-        seed: What chance follows from.
-        training: What the training and its data set are called.
+        database: The project; it is created if missing.
+        share: The mean share of judged completions to store.
+        seed: The seed of the sample.
+        training: The name of the training and of its data set.
 
     Raises:
-        UsageError: There is no such share or seed.
+        UsageError: The share or seed is out of range.
     """
 
     database: Path
@@ -47,19 +47,20 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def audit_of(database: Path | str | None, share: float, seed: int, training: str) -> Audit | None:
-    """Return the requested audit; None without one.
+    """Return the requested audit; None without a database.
 
     Raises:
-        UsageError: There is no such share or seed.
+        UsageError: The share or seed is out of range.
     """
     return None if database is None else Audit(database=Path(database), share=share, seed=seed, training=training)
 
 
 def watching(audit: Audit, verifier: str, version: str) -> Watcher:
-    """Start to watch; see `workbench.training.audit.Watcher`.
+    """Start the audit; see `workbench.training.audit.Watcher`.
 
     Raises:
-        UsageError: The part that keeps projects is not installed, or something else has the training's name.
+        UsageError: The package for projects is not installed, or the project uses the training's name for something
+            else.
         StoreError: The project can't be opened.
     """
     require_app("Audits")

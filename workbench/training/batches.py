@@ -16,44 +16,42 @@ from workbench.training.frameworks import reference_column
 from workbench.training.reward import Reward
 
 COLUMNS: Final = ("verdict", "score", "reason")
-"""What it adds to a batch."""
+"""The columns that are added to a batch."""
 NOT_TEXT: Final = "not_text"
-"""The reason of a row that has no verdict, since a text is missing or is none."""
+"""The reason of a row without a verdict because a value is missing or is not a text."""
 
 
 class _VerdictColumns(NamedTuple):
-    """The new columns."""
-
     verdict: list[str | None]
     score: list[float | None]
     reason: list[str | None]
 
 
 class Judge:
-    """One verifier, ready to judge batches; a copy sent to another process works there.
+    """One verifier for batches of rows; it can be pickled and sent to another process.
 
-    A batch is a mapping of columns (lists or arrays of numpy), a frame of pandas or a table of Arrow; what comes back
-    is of the same kind, with the columns ``verdict``, ``score`` and ``reason`` behind its own. Verdicts are those of
-    ``workbench verify`` with the same verifier, at the same version. A row whose question, reference or completion is
-    no text, or whose tests are none, has None for a verdict, and the reason ``not_text``: one bad row costs no other
-    its verdict. A column ``subtype`` says what type answers are of, where there is one.
+    A batch is a mapping of columns (lists or NumPy arrays), a pandas data frame or an Arrow table. The result has the
+    same type, with the columns ``verdict``, ``score`` and ``reason`` appended. Verdicts are those of ``workbench
+    verify`` with the same version of the verifier. A row whose question, reference or completion is not a text, or
+    whose tests are invalid, has the verdict None and the reason ``not_text``: one bad row doesn't affect the others. A
+    column ``subtype``, if there is one, gives the type of the answers.
 
     Args:
         verifier: An installed kind such as ``"rules"``, or ``"execution"``, whose references are tests; with a database
-            also one of its names.
+            also a configured name.
         options: The verifier's options.
-        database: A project whose names and settings hold.
-        question: The column of questions; without it questions are empty. Of conversations the last turn counts.
-        reference: The column of references, or of tests; by default the one that `workbench.reward` takes.
+        database: A project whose names and settings are used.
+        question: The column of questions; without it questions are empty. Of a conversation the last turn is used.
+        reference: The column of references or of tests; by default the one that `workbench.reward` uses.
         completion: The column of completions.
-        prefix: Before the names of the new columns.
+        prefix: A prefix for the names of the new columns.
         workers: Worker processes of each copy.
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
 
     Raises:
-        UsageError: There is no such verifier or option, or it asks model servers.
+        UsageError: No such verifier or option exists, or the verifier calls model servers.
         NotTrustedError: The database's settings were not accepted yet.
-        VerifierError: It can't be used.
+        VerifierError: The verifier can't be used.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class Judge:
         """Return the batch with its verdicts.
 
         Raises:
-            UsageError: A column is missing, or a new one's name is taken.
+            UsageError: A column is missing, or the batch already has a column with a new one's name.
             VerifierError: The workers can't start.
         """
         columns = _columns_of(batch)
@@ -135,7 +133,7 @@ class Judge:
         try:
             return tests_columns(columns, self._reference, rows)
         except FieldError:
-            # One row's tests may be none; which, only a look at each tells.
+            # Single rows may have invalid tests; each is checked separately to find out which.
             if rows == 1:
                 return [None]
             one = ({name: [values[row]] for name, values in columns.items()} for row in range(rows))

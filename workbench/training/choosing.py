@@ -1,4 +1,4 @@
-"""Chooses the verifier that gives rewards: an installed kind with options, or a project's name for both."""
+"""Choose the verifier that gives rewards: an installed kind with options, or a project's name for both."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     """A verifier that gives rewards.
 
     Attributes:
-        name: What it is called: its kind, or the project's name for it.
-        database: The project whose settings hold for one that asks model servers; None for one that works here.
-        journal: Where the calls of a verifier that asks model servers are stored; None for one that works here.
-        probe: How it was last probed in the project; None if it never was, or there is no project.
-        warnings: What speaks against training with it.
-        audit: Where a share of what it judges as a server lands; None for none.
-        cluster: Whose nodes run solutions for a server, in the place of this machine.
+        name: The verifier's kind, or its name in the project.
+        database: The project with the settings of a verifier that calls model servers; None for a local one.
+        journal: The database for the calls of a verifier that calls model servers; None for a local one.
+        probe: The verifier's last probe in the project; None without a probe or a project.
+        warnings: Reasons against training with it.
+        audit: The settings of a server's audit; None without an audit.
+        cluster: The cluster that runs solutions for a server, instead of this machine.
 
     Raises:
-        UsageError: It runs no solutions, and a cluster is to do so.
+        UsageError: A cluster is given, but the verifier runs no solutions.
     """
 
     name: str
@@ -73,10 +73,10 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
         """Return an executor of the verifier; for the arguments see `LocalExecutor`.
 
         Args:
-            workers: Worker processes; one a core by default.
+            workers: Worker processes; by default one per core.
 
         Raises:
-            UsageError: It asks model servers, or runs programs.
+            UsageError: The verifier calls model servers, or runs programs.
         """
         verifier = require_local(self.verifier)
         return LocalExecutor(
@@ -93,19 +93,19 @@ def chosen(
     asking: bool = False,
     journal: Path | str | None = None,
 ) -> RewardVerifier:
-    """Return the verifier of a name.
+    """Return the verifier with a name.
 
     Args:
         name: An installed kind; with a database also a name from ``workbench.toml`` or the database.
-        options: Option values; over a project's name they stand before its own.
-        trust: Whether the user accepts what the project's files name.
-        asking: Whether it may be one that asks model servers; that takes a database, or a journal.
-        journal: Where its calls are stored; the database itself by default.
+        options: Option values; they override those of a project's name.
+        trust: Whether the user accepts the settings in the project's files.
+        asking: Whether the verifier may call model servers; this requires a database or a journal.
+        journal: The database for its calls; by default the project.
 
     Raises:
-        UsageError: There is no such kind or option, or it asks model servers and may not.
+        UsageError: No such kind or option exists, or the verifier calls model servers without ``asking``.
         NotTrustedError: The options come from a file or the database, and the user has not accepted them.
-        VerifierError: It can't be used.
+        VerifierError: The verifier can't be used.
         StoreError: The database can't be opened.
     """
     given = dict(options or {})
@@ -144,28 +144,28 @@ def lacks(verifier: AnyVerifier) -> tuple[str, ...]:
     return () if lack is None else (f"{verifier.name} works without computer algebra. {lack}",)
 
 
-# -- What waits to be judged: so many characters at most, and so many items where that is asked for.
+# -- The queue of items: limited in characters and, on request, in items.
 
 
 MOST_CHARACTERS = 256 << 20
-"""Characters at most of the items that wait."""
+"""Maximum characters of waiting items."""
 
 
 T = TypeVar("T")
 
 
 class Busy(Exception):
-    """There is no room for more items that wait, or no time."""
+    """The queue has no room for more items, or the time is up."""
 
 
 class WaitingItems:
     """The queue of waiting items.
 
     Args:
-        most: So many at most, and of one request; None for as many as there is room for their texts.
+        most: Maximum items in the queue and in one request; None limits only their characters.
 
     Attributes:
-        count: How many wait now.
+        count: Number of waiting items.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -177,7 +177,7 @@ class WaitingItems:
         """Reject a request that can never fit.
 
         Raises:
-            UsageError: It has more items, or longer texts, than ever wait at a time.
+            UsageError: The request has more items, or longer texts, than fit in the empty queue.
         """
         if self._most is not None and len(items) > self._most:
             raise UsageError(f"{len(items):,} items are too many for one request.", f"At most: {self._most:,}.")
@@ -186,10 +186,10 @@ class WaitingItems:
 
     @contextmanager
     def room(self, items: Sequence[VerifierInput]) -> Iterator[None]:
-        """Reserve room for items as long as the block takes.
+        """Reserve room for items during the block.
 
         Raises:
-            Busy: There is no room for all of them; none waits.
+            Busy: There is no room for all items; none is queued.
         """
         characters = sum(item.characters for item in items)
         full = self._most is not None and self.count + len(items) > self._most
@@ -212,7 +212,7 @@ async def all_of(waited: Sequence[Awaitable[T]]) -> list[T]:
     return [result for result in results if not isinstance(result, BaseException)]
 
 
-# -- From verdicts to numbers a trainer can use.
+# -- From verdicts to rewards.
 
 
 _REWARDS = {Outcome.CORRECT: 1.0, Outcome.INCORRECT: 0.0}
@@ -222,12 +222,12 @@ class Scale(Struct, frozen=True, kw_only=True):
     """The reward of each verdict.
 
     Attributes:
-        undecided: The reward of an abstention or an error; None leaves the completion out where a trainer can do that.
-        own_score: Give the verifier's own number where it has one.
-        tests: What passed tests pay, where the verdict is one by tests.
+        undecided: The reward of an abstention or an error; None excludes the completion if the trainer supports that.
+        own_score: Whether to return the verifier's score if it has one.
+        tests: The test reward, for verdicts by tests.
 
     Raises:
-        UsageError: That is no finite number.
+        UsageError: ``undecided`` is not a finite number.
     """
 
     undecided: float | None = None

@@ -1,4 +1,4 @@
-"""Fair queueing: places are given by urgency, and within one urgency in turns to the clients."""
+"""Fair queueing: the most urgent client is served first; clients of equal urgency take turns."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from contextvars import ContextVar
 from msgspec import Struct
 
 USUAL = 3
-"""The urgency of who says nothing, of 0 (first) to 7 (RFC 9218)."""
+"""The default urgency, of 0 (first) to 7 (RFC 9218)."""
 
 
 class Asker(Struct, frozen=True):
     """A client.
 
     Attributes:
-        client: Whoever has the same name shares its turns.
-        urgency: From 0, which goes before all others, to 7.
+        client: The client's name; requests with the same name share its turns.
+        urgency: From 0 (first) to 7.
     """
 
     client: str = ""
@@ -28,16 +28,16 @@ class Asker(Struct, frozen=True):
 
 
 ASKER: ContextVar[Asker] = ContextVar("asker", default=Asker())  # noqa: B039
-"""Who is asking in this task."""
+"""The client of the current task."""
 
 
 class FairLine:
-    """A limited number of places; clients wait for one, the most urgent first.
+    """A limited number of slots; clients wait for one, the most urgent first.
 
-    Of equal urgency each client gets one place in turn, however many of its items wait.
+    Clients of equal urgency get one slot in turn, however many of their items wait.
 
     Args:
-        places: How many are at work at a time.
+        places: Maximum number of slots in use.
     """
 
     def __init__(self, places: int) -> None:
@@ -89,18 +89,16 @@ class FairLine:
 
 
 class StageTimes:
-    """The duration and number of calls of each stage of judging."""
-
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.count: Counter[str] = Counter()
 
     @contextmanager
     def of(self, stage: str, items: int = 1) -> Iterator[None]:
-        """Time a stage as long as the block takes.
+        """Measure the duration of the block as that of a stage.
 
         Args:
-            items: How many it is about.
+            items: Number of items that the block processes.
         """
         began = time.perf_counter()
         try:

@@ -1,7 +1,7 @@
-"""Converts rewards for trainers: OpenRLHF, TRL and verl.
+"""Convert requests and rewards for trainers: OpenRLHF, TRL and verl.
 
-To OpenRLHF a query is the prompt and the completion, decoded together with their special tokens. Read from openrlhf
-0.11.2, ``SingleTurnAgentExecutor``.
+OpenRLHF's query is the prompt and the completion, decoded together with their special tokens. Source: openrlhf 0.11.2,
+``SingleTurnAgentExecutor``.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ _BARE: Final = (
     *("[/AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "<BOS_TOKEN>", "<EOS_TOKEN>"),
     *("[PAD]", "[EOS]", "[EOT]", "<seed:eos>", "<seed:pad>", "<longcat_s>", "</longcat_s>"),
 )
-"""Tokens without bars that end a turn or fill up a row; a tag in their form, such as ``</answer>``, is the answer's."""
+"""End-of-turn and padding tokens without bars; tags of the same form, such as ``</answer>``, belong to the answer."""
 
-# <|im_end|> <｜end▁of▁sentence｜> [|endofturn|], from behind.
+# <|im_end|> <｜end▁of▁sentence｜> [|endofturn|], matched from the end.
 _BARRED: Final = r">[|｜][^\s<>|｜]{1,80}+[|｜]<|\]\|[^\s\[\]|]{1,80}+\|\["
 
 
 def inputs(queries: object, prompts: object, labels: object, query: str = "queries") -> list[VerifierInput]:
-    """Return the text to judge of each query: what follows the prompt, without end tokens.
+    """Return the text to judge of each query: the text after the prompt, without end tokens.
 
     Args:
-        query: What the first list is called in messages.
+        query: The name of the first list in messages.
 
     Raises:
         FieldError: A list or value has a wrong type or length.
@@ -101,27 +101,27 @@ def rewards(verdicts: Sequence[Verdict], scale: Scale) -> OpenRlhfRewards:
 
 
 REFERENCES: Final = ("reference", "ground_truth", "solution", "answer")
-"""Names a column of references mostly has."""
+"""Usual names of a column of references."""
 
 
 STEPS: Final = ("global_step", "global_steps", "training_step")
-"""What a training's step may be called."""
+"""Usual names of a training's step."""
 _MOST_STEPS: Final = 2**53
 
 
 def trl_inputs(
     prompts: object, completions: object, columns: Mapping[str, Any], reference: str | None = None
 ) -> list[VerifierInput | None]:
-    """Return the inputs in order; None where a row has no reference.
+    """Return the inputs in order; None for rows without a reference.
 
     Args:
         prompts: Texts or conversations; a column ``question`` goes before them.
         completions: As many texts or conversations.
-        columns: Other columns by name; of these, ``subtype`` is used beside the references.
-        reference: The column of references; by default the one of `REFERENCES` that is there.
+        columns: Other columns by name; only ``subtype`` and the references are used.
+        reference: The column of references; by default the first of `REFERENCES` that exists.
 
     Raises:
-        UsageError: There is no column of references, or several.
+        UsageError: The column of references is missing or ambiguous.
         FieldError: A column or value has a wrong type or length.
     """
     replies = column("completions", completions)
@@ -147,12 +147,11 @@ def trl_inputs(
 
 
 def trl_step(columns: Mapping[str, Any]) -> int | None:
-    """Return the step that TRL is at; None if it does not say."""
+    """Return TRL's current step; None if TRL doesn't report it."""
     return _step(getattr(columns.get("trainer_state"), "global_step", columns.get("global_step")))
 
 
 def verl_step(extra_info: object) -> int | None:
-    """Return the step in ``extra_info``; None without one."""
     if not isinstance(extra_info, Mapping):
         return None
     return next((step for name in STEPS if (step := _step(extra_info.get(name))) is not None), None)
@@ -167,7 +166,7 @@ def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:
     """Return the name of the column with the references.
 
     Raises:
-        UsageError: There is none, or several could be meant.
+        UsageError: The column is missing, or several columns are candidates.
     """
     there = [name for name in ((wanted,) if wanted is not None else REFERENCES) if name in columns]
     if len(there) == 1:
@@ -178,7 +177,7 @@ def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:
 
 
 def filled(rewards: Sequence[Any], rows: Sequence[VerifierInput | None]) -> list[Any]:
-    """Return the rewards of rows with a reference, and None for the others."""
+    """Return the rewards of rows with a reference, and None for the other rows."""
     left = iter(rewards)
     return [None if row is None else next(left) for row in rows]
 
@@ -191,7 +190,7 @@ def one_input(solution: object, ground_truth: object, extra_info: object, place:
     """Return the input to judge.
 
     Args:
-        place: Stands behind the names of fields in messages, such as ``s[3]``.
+        place: A suffix of field names in messages, such as ``s[3]``.
 
     Raises:
         FieldError: A value has a wrong type.

@@ -16,12 +16,11 @@ from workbench.training.judging import AT_ONCE, judging_by, verdict_fields
 
 @scorer(metrics={"acc": [accuracy(), stderr()], "undecided": [mean()]})  # type: ignore[untyped-decorator]
 def judged(type: str | None = None, verifier: str = "rules", settings: dict[str, Any] | None = None) -> Scorer:
-    """Score whether the completion is correct: it must match any of the sample's targets, or all for a sample with
-    choices.
+    """Score whether the completion matches any of the sample's targets, or all for a sample with choices.
 
     Args:
-        type: The answers' subtype, if all are of one.
-        verifier: As `workbench.reward` takes it; where it runs solutions, targets are tests, and all are meant.
+        type: The answers' subtype, if all have the same.
+        verifier: See `workbench.reward`; if it runs solutions, the targets are tests, and all must pass.
         settings: Other arguments of `workbench.reward`, such as ``{"database": "p.db", "deadline": 60}``.
     """
     judging = judging_by(verifier, settings)

@@ -1,6 +1,4 @@
-"""Implements ``workbench.judge``, the verdict of `rules` on one completion, and any verifier's verdicts as numbers,
-for harnesses.
-"""
+"""Implement ``workbench.judge`` (the verdict of `rules` on one completion), and any verifier for harnesses."""
 
 from __future__ import annotations
 
@@ -21,19 +19,19 @@ from workbench.training.choosing import is_undecided
 from workbench.training.reward import Reward
 
 _BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
-"""Of several references: one is enough to be right, and all must differ to be wrong."""
+"""With several references one match is enough for "correct", and all must differ for "incorrect"."""
 AT_ONCE: Final = 256
-"""Completions that a harness may have judged at a time, where each waits in a thread."""
+"""Maximum completions that a harness may judge at a time; each waits in a thread."""
 
 SETTINGS: Final = (
     *("options", "database", "journal", "undecided", "own_score", "workers", "timeout", "deadline"),
     *("pay", "forgeable", "timeouts"),
 )
-"""Arguments of `workbench.reward` that harnesses may give."""
+"""Arguments of `workbench.reward` that harnesses may pass."""
 _LOCK: Final = threading.Lock()
 
 Reference = str | float | Sequence[str | float]
-"""An answer, or several of which any will do; a number stands for its text."""
+"""An answer, or alternative answers; a number is converted to text."""
 
 
 def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
@@ -45,16 +43,17 @@ class Judging:
     """A verifier for harnesses: one completion at a time, from any thread.
 
     Args:
-        verifier: As `workbench.reward` takes it.
-        **settings: Its other arguments, of `SETTINGS`; what is undecided pays 0.0 by default.
+        verifier: See `workbench.reward`.
+        **settings: Other arguments of `workbench.reward`, of `SETTINGS`; the reward of undecided verdicts is 0.0 by
+            default.
 
     Attributes:
         name: The verifier's name.
 
     Raises:
-        UsageError: As with `workbench.reward`; so the other errors.
+        UsageError: An argument is invalid; see `workbench.reward`.
         NotTrustedError: The database's settings were not accepted yet.
-        VerifierError: It can't be used.
+        VerifierError: The verifier can't be used.
     """
 
     def __init__(self, verifier: str = "rules", **settings: Any) -> None:
@@ -66,14 +65,14 @@ class Judging:
         """Return the verdict on a completion.
 
         Args:
-            reference: An answer, or several, of which one after the other is compared until one is right. Where
-                solutions are run, their tests in any of the forms of rewards; a list of them is all of them.
+            reference: An answer, or several that are compared in turn until one matches. For a verifier that runs
+                solutions: tests in any format of `workbench.reward`; of a list of tests all must pass.
             type: The answer's subtype, if it is known.
 
         Raises:
-            UsageError: A value is no text, the type no subtype, or tests can't be read.
+            UsageError: A value is not a text, the type is not a subtype, or tests can't be read.
             VerifierError: The workers can't start.
-            RunError: No call to a model server can succeed now, or nothing can be stored.
+            RunError: No call to a model server can succeed now, or calls can't be stored.
         """
         subtype = None if type is None else _subtype(type)
         deadline = self._reward.deadline
@@ -116,7 +115,7 @@ class Judging:
         return (reference, *BESIDE)
 
     def reference_in(self, row: Mapping[str, Any], name: str) -> Any:
-        """Return the reference in a row of a data set; for tests with fields such as ``entry_point``."""
+        """Return the reference of a data set's row; for tests with fields such as ``entry_point``."""
         if not self._reward.by_tests:
             return row[name]
         from workbench.verifiers.execution.given import tests_columns
@@ -139,10 +138,10 @@ _RULES: Final = Judging()
 
 
 def judging_by(verifier: str, settings: Mapping[str, Any] | None = None) -> Judging:
-    """Return the verifier of a name, shared by all callers with the same settings: one journal, one worker pool.
+    """Return the verifier with a name; callers with the same settings share it, with its journal and worker pool.
 
     Raises:
-        UsageError: There is no such setting; else as with `Judging`, as the other errors are.
+        UsageError: No such setting exists; other errors are those of `Judging`.
     """
     given = dict(settings or {})
     for name in given.keys() - {*SETTINGS}:

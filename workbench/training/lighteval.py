@@ -15,7 +15,7 @@ from workbench.training.judging import AT_ONCE, Judging, judging_by
 
 
 class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
-    """A metric: the mean over completions; any of the document's gold choices is accepted."""
+    """A metric: the mean over completions; a completion may match any of the document's gold choices."""
 
     def __init__(self, judging: Judging) -> None:
         self._judging = judging
@@ -32,7 +32,7 @@ def judged_by(verifier: str = "rules", **settings: Any) -> SampleLevelMetricGrou
     """Return a metric by any verifier.
 
     Args:
-        verifier: As `workbench.reward` takes it; where it runs solutions, gold choices are tests, and all are meant.
+        verifier: See `workbench.reward`; if it runs solutions, the gold choices are tests, and all must pass.
         **settings: Other arguments of `workbench.reward`, such as ``database`` and ``deadline``.
     """
     return SampleLevelMetricGrouping(

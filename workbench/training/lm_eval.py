@@ -1,4 +1,4 @@
-"""Implements an lm-evaluation-harness task's ``process_results``, for ``utils.py`` next to its YAML."""
+"""Implement an lm-evaluation-harness task's ``process_results``, for ``utils.py`` next to its YAML."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def judged(
     verifier: str = "rules",
     **settings: Any,
 ) -> ProcessResults:
-    """Return the metrics ``acc`` and ``undecided`` of a document's completion; the mean if it has several.
+    """Return the metrics ``acc`` and ``undecided`` of a document: the mean over its completions.
 
     Args:
         question: The documents' field with the question.
-        reference: Their field with the reference answer, or a list of which any will do; where solutions are run, with
-            the tests, beside which ``entry_point`` and the like may stand.
-        type: The answers' subtype, if all are of one.
-        verifier: As `workbench.reward` takes it.
+        reference: Their field with the reference answer or a list of alternatives; for a verifier that runs solutions,
+            with the tests (documents may also have ``entry_point`` etc.).
+        type: The answers' subtype, if all have the same.
+        verifier: See `workbench.reward`.
         **settings: Other arguments of `workbench.reward`, such as ``database`` and ``deadline``.
     """
     judging = judging_by(verifier, settings)

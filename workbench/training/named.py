@@ -1,4 +1,4 @@
-"""Finds a verifier for rewards by its name in a project, with its last probe there."""
+"""Find a verifier for rewards by its name in a project, with its last probe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def named(
     asking: bool = False,
     journal: Path | str | None = None,
 ) -> RewardVerifier:
-    """Return the verifier of a name in a project; see `workbench.training.choosing.chosen`."""
+    """Return the verifier with a name in a project; see `workbench.training.choosing.chosen`."""
     with opened_project(database) as project:
         choice = choose(project, name, given)
         verifier = make(choice)

@@ -1,4 +1,4 @@
-"""Serves a verifier that asks model servers: callers in any thread wait for its verdicts, one thread asks."""
+"""Verifiers that call model servers, for callers in any thread: one thread makes the calls."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.training.serving import AnyJudge, judging
 
 
 class CallingExecutor:
-    """One verifier with its calls, in its own event loop; this process holds its journal while it is open.
+    """One verifier with its calls, in a separate event loop; this process locks its journal while it is open.
 
     Args:
-        workers: Worker processes of a stack's stages that work on this machine; one a core by default.
-        timeout: Seconds an item may take on model servers; by default as long as its calls take.
+        workers: Worker processes of a stack's local stages; by default one per core.
+        timeout: Seconds an item may take on model servers; by default unlimited.
     """
 
     def __init__(self, chosen: RewardVerifier, workers: int | None = None, timeout: float | None = None) -> None:
@@ -36,16 +36,16 @@ class CallingExecutor:
         atexit.register(self._at_exit)
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """Return the verdicts on several items, in order; wait for all of them.
+        """Return the verdicts on several items, in order.
 
         Args:
-            deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
-                Its calls go on, and whoever asks again has their replies.
+            deadline: Seconds of wall time for all items; items without a verdict by then get the abstention "timeout".
+                Their calls continue, and later requests find the stored replies.
 
         Raises:
-            RunError: No call can succeed now, nothing can be stored, or another process has the journal.
+            RunError: No call can succeed now, calls can't be stored, or another process has locked the journal.
             UsageError: A server's address or a price is wrong.
-            ExecutorClosed: It was closed meanwhile.
+            ExecutorClosed: The executor was closed while items waited.
         """
         loop, judge = self._started().result()
         try:

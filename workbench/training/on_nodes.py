@@ -1,4 +1,4 @@
-"""Runs solutions against their tests on the nodes of a cluster, for waiting callers."""
+"""Run solutions against their tests on the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.training.testing import SolutionExecutor, SolutionJob, fail, not_
 from workbench.verifiers.base import SandboxedVerifier
 
 _EACH: Final = 4
-"""Solutions in hand for each processor of the nodes: what runs there, what waits there, and what is on its way."""
+"""Solutions assigned for each processor of the nodes: running, queued there, and in transit."""
 _LOOK_S: Final = 0.01
 _IDLE_S: Final = 0.5
 _AGAIN_S: Final = 5.0
@@ -29,22 +29,22 @@ _Piece = tuple[tuple[SolutionJob, str], Program]
 
 
 class _Closed(Exception):
-    """Nothing more is to be run."""
+    """The executor was closed."""
 
 
 class NodesExecutor(SolutionExecutor):
     """A `SolutionExecutor` on a cluster: one thread distributes solutions and receives the results.
 
-    A node that dies loses no solution, and a weaker one is refused, as in runs.
+    A node that dies loses no solution, and a node with a weaker sandbox is rejected, as in runs.
 
     Args:
-        use: The cluster; what its nodes do is kept there.
+        use: The cluster; work of its nodes is recorded there.
         timeout: See `SolutionExecutor`.
-        connected: Called in that thread each time Ray is connected to: see `runs.cluster.own_signals`.
+        connected: Called in that thread each time Ray is connected; see `runs.cluster.own_signals`.
 
     Raises:
-        UsageError: It can't be a cluster, or Ray is not installed; else as of `SolutionExecutor`, as the other errors
-            are.
+        UsageError: The cluster's address is invalid, or Ray is not installed; other errors are those of
+            `SolutionExecutor`.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class NodesExecutor(SolutionExecutor):
             try:
                 arrivals.add(self._jobs.get(timeout=_IDLE_S))
             except queue.Empty:
-                # Nodes come and go while there is nothing to do, too.
+                # Nodes also join and leave while there is no work.
                 pool.attend()
                 continue
             for (job, suite), execution in pool.run(arrivals, partial(self._drop_gone, pool)):
@@ -111,15 +111,15 @@ class NodesExecutor(SolutionExecutor):
                 job.answer.set_exception(ExecutorClosed())
 
     def arrived(self) -> SolutionJob | None:
-        """Return one that has arrived; None at the end.
+        """Return a queued solution; None at the end.
 
         Raises:
-            queue.Empty: There is none now.
+            queue.Empty: No solution is queued.
         """
         return self._jobs.get_nowait()
 
     def pieces(self, job: SolutionJob) -> Iterator[_Piece]:
-        """Yield the parts to run of a solution that is still awaited; with none, answer it at once."""
+        """Yield the parts of a solution to run if a caller still waits for it; without parts, answer it at once."""
         if not job.answer.set_running_or_notify_cancel():
             return
         try:
@@ -152,7 +152,7 @@ class NodesExecutor(SolutionExecutor):
 
 
 class _Arrivals(Iterator[_Piece]):
-    """The work of the solutions that have arrived; empty while all are in progress and more may come."""
+    """Iterates over the parts of queued solutions; pauses while all are in progress and more may come."""
 
     def __init__(self, executor: NodesExecutor) -> None:
         self._executor = executor

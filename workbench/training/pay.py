@@ -18,11 +18,11 @@ class SuiteVerdict(Verdict, frozen=True, kw_only=True):
 
     Attributes:
         passed: Tests that passed, of ``total``.
-        total: Tests that count: all but broken ones.
-        forgeable: Tests that passed on the sandbox's own word, which a program that knows how could forge.
-        late: All tests that it did not pass took too long, or had no time left.
-        weighted: Its share of the tests' difficulty: a test weighs the share of solutions that fails it.
-        trusted: The same two shares where passes that could be forged are none.
+        total: Number of tests, without broken ones.
+        forgeable: Tests that passed by the sandbox's own report, which a malicious program could forge.
+        late: Whether all failed tests took too long, or had no time left.
+        weighted: Share of passed tests weighted by difficulty: a test's weight is the share of solutions that fail it.
+        trusted: The plain and the weighted share without passes that could be forged.
     """
 
     passed: int = 0
@@ -37,9 +37,9 @@ class SuitePay(Struct, frozen=True, kw_only=True):
     """The reward for passed tests.
 
     Attributes:
-        pay: 1 for all tests and else 0, the share of tests, or their share by difficulty.
-        forgeable: Passes that a program could forge count, count as failures, or leave undecided what rests on them.
-        timeouts: What is wrong for nothing but its time is wrong, or undecided.
+        pay: 1 if all tests pass, else 0; the share of passed tests; or that share weighted by difficulty.
+        forgeable: Whether passes that a program could forge count, count as failures, or make the verdict undecided.
+        timeouts: Whether a solution that fails only by its time is wrong or undecided.
     """
 
     pay: Pay = "all"

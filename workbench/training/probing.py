@@ -1,4 +1,4 @@
-"""Probes a served verifier: sends a reward server the probes in the form that trainers use."""
+"""Probe a served verifier: send a reward server the probes in the form that trainers use."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from workbench.verifiers.base import identity
 _PORTS: Final = {"http": 80, "https": 443}
 _TIMEOUT_S: Final = 600.0
 _TRIES: Final = 60
-"""Times that a request is sent which finds no room, a second apart."""
+"""Maximum attempts to send a request that finds the queue full, one second apart."""
 _LONGEST: Final = 64 << 20
-"""Bytes of an answer that are read."""
+"""Maximum size of a response in bytes."""
 _OUTCOMES: Final = {outcome.word: outcome for outcome in Outcome}
 Document = TypeVar("Document", bound=Struct)
 
@@ -35,11 +35,11 @@ class RewardClient:
     """A client of a reward server, over one connection.
 
     Args:
-        url: Where it is, such as ``http://localhost:8100``.
-        token: What it wants as ``Authorization: Bearer``; None where it wants none.
+        url: The server's address, such as ``http://localhost:8100``.
+        token: The token for ``Authorization: Bearer``; None without one.
 
     Raises:
-        UsageError: The address is none.
+        UsageError: The address is not an http(s) URL.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
@@ -60,19 +60,19 @@ class RewardClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def health(self) -> RewardHealth:
-        """Return what it serves, and its state.
+        """Return the served verifier and the server's state.
 
         Raises:
-            RunError: It is not there, or no reward server.
+            RunError: The server can't be reached, or is not a reward server.
         """
         _, body = self._sent("GET", "/health", None)
         return self._read(body, RewardHealth)
 
     def answers(self, items: list[RewardItem]) -> list[RewardAnswer]:
-        """Return its answers on items, in order; an item that was rejected for lack of room is sent again.
+        """Return the answers on items, in order; requests that were rejected because the queue is full are sent again.
 
         Raises:
-            RunError: It is not there, refuses, or answers something else.
+            RunError: The server can't be reached, rejects the request, or sends an invalid answer.
         """
         asked = msgspec.json.encode(RewardBatch(items=items))
         for _ in range(_TRIES):
@@ -122,12 +122,12 @@ def probe_served(
     """Have a reward server judge the probes of its verifier, and store the report as that of `run`.
 
     Args:
-        planned: For the verifier as the project knows it, which need not be able to work here.
-        url: See `RewardClient`, as for ``token``.
+        planned: The plan for the project's verifier, which need not be usable on this machine.
+        url: See `RewardClient`.
 
     Raises:
-        UsageError: It serves another verifier, or this one configured otherwise; or the address is none.
-        RunError: It is not there, refuses, or is no reward server.
+        UsageError: The server serves another verifier or configuration, or the address is invalid.
+        RunError: The server can't be reached, rejects requests, or is not a reward server.
     """
     with RewardClient(url, token) as client:
         served = client.health()

@@ -18,7 +18,7 @@ class RewardItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Attributes:
         reference: The reference answer.
         subtype: The answer subtype's code or name, such as ``"B5"`` or ``"Matrix"``, if it is known.
-        id: Comes back with the answer.
+        id: An identifier that is returned with the answer.
     """
 
     question: str = ""
@@ -29,7 +29,7 @@ class RewardItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RewardBatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Several of them: also a body of ``POST /reward``."""
+    """Several items: also a body of ``POST /reward``."""
 
     items: list[RewardItem]
 
@@ -39,7 +39,7 @@ class TestCounts(Struct, frozen=True, kw_only=True):
 
     Attributes:
         passed: Tests that passed, of ``total``.
-        forgeable: Of these, passes that a program which knows how could forge.
+        forgeable: Of these, passes that a malicious program could forge.
     """
 
     passed: int
@@ -51,14 +51,14 @@ class RewardAnswer(Struct, frozen=True, kw_only=True):
     """The answer on one completion.
 
     Attributes:
-        id: The item's.
-        reward: 1.0 for "correct", 0.0 for "incorrect", what the server was told for an undecided one; the verifier's
-            own score where the server was told to give that.
-        score: The verifier's own number, if it has one.
-        reason: A bare code: why it abstained or failed, or what decided it.
+        id: The item's identifier.
+        reward: 1.0 for "correct", 0.0 for "incorrect", the configured value for an undecided verdict; the verifier's
+            score if the server is configured to return it.
+        score: The verifier's score, if it has one.
+        reason: A code: why the verifier abstained or failed, or what decided the verdict.
         rule: The rule that fired.
         ms: Wall time the verifier spent on it, in milliseconds.
-        tests: Where it was run.
+        tests: The test results, if the completion was run.
     """
 
     id: str | int | None
@@ -78,7 +78,7 @@ class RewardAnswers(Struct, frozen=True, kw_only=True):
 
 
 _Value = str | int | float
-"""A text, or a number that stands for one."""
+"""A text, or a number that is converted to text."""
 
 _Turns = str | list[dict[str, Any]]
 """A text, or a conversation: messages with role and content."""
@@ -90,11 +90,11 @@ class TrlRequest(Struct, frozen=True, kw_only=True):
     Attributes:
         prompts: Texts or conversations.
         completions: As many texts or conversations.
-        question: The questions, where the prompts are more than that.
-        tests: What completions are run against, in the place of references, where the verifier is ``execution``.
-        entry_point: What the tests call.
-        setup: Code between a completion and each test.
-        pass_rates: The share of solutions that passes each test.
+        question: The questions, if the prompts contain more than the question.
+        tests: The tests, which replace the references if the verifier is ``execution``.
+        entry_point: The name of the function that the tests call.
+        setup: Code to run between a completion and each test.
+        pass_rates: The share of solutions that pass each test.
     """
 
     prompts: list[_Turns]
@@ -133,7 +133,7 @@ class VerlRequest(Struct, frozen=True, kw_only=True):
 
 
 class VerlBatch(Struct, frozen=True, kw_only=True):
-    """A body of ``POST /verl``: the arguments of ``compute_score`` as the batch reward manager gives them."""
+    """A body of ``POST /verl``: the arguments of ``compute_score`` as verl's batch reward manager sends them."""
 
     solution_strs: list[_Value]
     ground_truths: list[_Value]
@@ -141,13 +141,13 @@ class VerlBatch(Struct, frozen=True, kw_only=True):
 
 
 class VerlScore(Struct, frozen=True, kw_only=True):
-    """The answer of ``POST /verl``: what ``compute_score`` returns; the same fields whatever the verdict.
+    """The answer of ``POST /verl``: what ``compute_score`` returns; the fields are the same for every verdict.
 
     Attributes:
         score: The reward.
         acc: 1.0 for "correct", else 0.0.
         undecided: 1.0 for an abstention or an error, else 0.0.
-        reason: A bare code, or empty.
+        reason: A code, or empty.
     """
 
     score: float
@@ -167,7 +167,7 @@ class OpenRlhfRequest(Struct, frozen=True, kw_only=True):
     """The body of ``POST /openrlhf``: what OpenRLHF posts to a remote reward model.
 
     Attributes:
-        query: Prompts with their completions behind them.
+        query: Prompts, each followed by its completion.
         labels: The references.
     """
 
@@ -180,7 +180,7 @@ class OpenRlhfRewards(Struct, frozen=True, kw_only=True):
     """The answer of ``POST /openrlhf``: what OpenRLHF's remote reward model returns.
 
     Attributes:
-        scores: The same numbers: what dynamic filtering looks at.
+        scores: The same numbers, for dynamic filtering.
         extra_logs: ``"undecided"``: 1.0 for an abstention or an error, else 0.0.
     """
 
@@ -190,12 +190,12 @@ class OpenRlhfRewards(Struct, frozen=True, kw_only=True):
 
 
 class ProbeSummary(Struct, frozen=True, kw_only=True):
-    """How often the verifier accepted empty or meaningless answers in its last probe.
+    """The share of empty or meaningless answers that the verifier accepted in its last probe.
 
     Attributes:
         suite: The version of the payloads.
-        control: Share of right answers that it accepted.
-        accepted: Share of probes that it accepted, by family; None where no probe got a verdict.
+        control: Share of correct answers that the verifier accepted.
+        accepted: Share of probes that the verifier accepted, by family; None if no probe got a verdict.
     """
 
     suite: str
@@ -205,18 +205,18 @@ class ProbeSummary(Struct, frozen=True, kw_only=True):
 
 
 class RewardHealth(Struct, frozen=True, kw_only=True):
-    """The answer of ``GET /health``, of all processes that serve; its status is 200 when items are taken, else 503.
+    """The answer of ``GET /health`` for all server processes; its status is 200 when items are accepted, else 503.
 
     Attributes:
         live: Always true: the server answers.
-        ready: Whether it takes items: all its processes do.
-        state: The workers load; it takes items; nothing can be stored for the time being, and it goes on by itself; the
-            workers can't start, or no call to a model server can succeed; it finishes what it has accepted.
-        trouble: Why nothing can be judged; None while it can.
-        waiting: Items accepted and not answered that are not decided at once.
-        processes: How many serve on the port.
+        ready: Whether all server processes accept items.
+        state: Loading workers; accepting items; temporarily unable to store (it recovers by itself); unable to start
+            workers or to call model servers; or finishing accepted items.
+        trouble: Why items can't be judged; None if they can.
+        waiting: Accepted items that wait for a worker or a model server.
+        processes: Number of processes that serve the port.
         identity: A hash of the verifier's kind and configuration.
-        probe: None where the verifier was never probed, or the server has no database.
+        probe: The verifier's last probe; None without a probe or a database.
     """
 
     live: bool
@@ -235,7 +235,7 @@ class RewardRefusal(Struct, frozen=True, kw_only=True):
     """The answer to a rejected request; 429 and 503 come with ``Retry-After``.
 
     Attributes:
-        field: Where the body is wrong, such as ``items[3].reference``.
+        field: The invalid field of the body, such as ``items[3].reference``.
     """
 
     error: str

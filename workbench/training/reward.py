@@ -43,47 +43,47 @@ if TYPE_CHECKING:
 
 
 class Reward:
-    """One verifier, ready to reward; any thread may call it, and a copy sent to another process works there.
+    """One verifier as a reward; any thread may call it, and it can be pickled and sent to another process.
 
-    What may hang or crash is judged in worker processes, each item within its time and memory, as in a run: a bad one
-    is an abstention and costs nobody else. They start with the first item that needs one.
+    Items that may hang or crash are judged in worker processes, each within limits of time and memory, as in a run: a
+    bad item gets an abstention and doesn't affect others. The workers start with the first item that needs one.
 
     Attributes:
         name: The verifier's name.
-        version: What it is at.
+        version: The verifier's version.
         deadline: See below.
 
     Args:
-        verifier: An installed kind such as ``"rules"``; with a database also one of its names.
+        verifier: An installed kind such as ``"rules"``; with a database also a configured name.
         options: The verifier's options.
-        database: A project whose names and settings hold.
-        journal: Where the calls of a verifier that asks model servers are stored, made if need be; by default
-            ``NAME.rewards.db`` beside the project ``NAME.db``. Each process that trains takes one of its own.
-        undecided: The reward of an abstention or an error. None leaves the completion out in TRL, and is 0.0 in verl
+        database: A project whose names and settings are used.
+        journal: The database for the calls of a verifier that calls model servers, created if missing; by default
+            ``NAME.rewards.db`` next to the project ``NAME.db``. Each training process needs a separate one.
+        undecided: The reward of an abstention or an error. None excludes the completion in TRL, and is 0.0 in verl
             and OpenRLHF, which need a number.
-        own_score: Give the verifier's own score where it has one.
+        own_score: Return the verifier's score if it has one.
         reference: The column with the reference answers in TRL's data set; by default the one of ``reference``,
-            ``ground_truth``, ``solution`` and ``answer`` that is there.
-        workers: Worker processes; one a core by default.
+            ``ground_truth``, ``solution`` and ``answer`` that exists.
+        workers: Worker processes; by default one per core.
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
-            Where model servers are asked, seconds that an item may take there; by default as long as its calls take.
-        audit: A project in which a share of what is judged lands, with its step of the training: `workbench training`.
-        share: Of what is judged that is taken, in the mean; more of what is doubtful or newly frequent.
-        seed: What is taken follows from it.
-        training: What the training is called there, and its data set.
-        deadline: Seconds that one call may take by the clock, however many items it has; what has no verdict then is
+            If the verifier calls model servers, seconds that an item may take there; by default unlimited.
+        audit: A project that stores a share of the judged completions with their training step: `workbench training`.
+        share: The mean share of judged completions to store; more of doubtful or newly frequent ones.
+        seed: The seed of the sample.
+        training: The name of the training and its data set in the audit's project.
+        deadline: Seconds of wall time for one call, however many items it has; items without a verdict by then are
             undecided.
-        pay: What ``execution`` pays: 1 for all tests and else 0 (``"all"``), the share passed (``"share"``), or that
-            share by difficulty (``"difficulty"``: a test weighs the share of solutions that fails it).
-        forgeable: Passes that a program could forge count (``"pays"``), count as failures (``"nothing"``), or leave
-            undecided what rests on them (``"undecided"``).
-        timeouts: A solution that is wrong for nothing but its time is ``"wrong"`` or ``"undecided"``.
+        pay: The test reward of ``execution``: 1 if all tests pass, else 0 (``"all"``), the share passed (``"share"``),
+            or that share by difficulty (``"difficulty"``: a test's weight is the share of solutions that fail it).
+        forgeable: Passes that a program could forge count (``"pays"``), count as failures (``"nothing"``), or make the
+            verdict undecided (``"undecided"``).
+        timeouts: A solution that fails only by its time is ``"wrong"`` or ``"undecided"``.
 
     Raises:
-        UsageError: There is no such verifier or option, it asks model servers and there is no place for its calls, or
-            an argument is out of its bounds.
+        UsageError: No such verifier or option exists, a verifier that calls model servers has no database or journal,
+            or an argument is out of range.
         NotTrustedError: The database's settings were not accepted yet.
-        VerifierError: It can't be used.
+        VerifierError: The verifier can't be used.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Reward:
             warnings.warn(warning, stacklevel=2)
         self.name = self._chosen.name
         self.version = self._chosen.verifier.version
-        # What trainers log it under.
+        # Trainers log the reward under this name.
         self.__name__ = f"workbench:{self.name}"
         tests = SuitePay(
             pay=one_of("pay", pay, Pay),
@@ -154,16 +154,16 @@ class Reward:
         self._own_watcher()
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
-        """Return the rewards of completions, as TRL asks for them.
+        """Return the rewards of completions, called as TRL does.
 
         Args:
-            prompts: Texts or conversations; the questions, unless there is a column ``question``.
+            prompts: Texts or conversations; they are the questions unless there is a column ``question``.
             completions: As many texts or conversations.
             **columns: The data set's other columns as lists: the references, and ``question`` and ``subtype`` if they
-                are there. A row whose reference is None or NaN has no reward.
+                exist. A row whose reference is None or NaN has no reward.
 
         Raises:
-            UsageError: There is no column of references, or a value is no text; the message names it.
+            UsageError: The column of references is missing, or a value is not a text; the message names it.
             VerifierError: The workers can't start.
         """
         if self._chosen.by_tests:
@@ -176,10 +176,10 @@ class Reward:
     def compute_score(
         self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_: Any
     ) -> dict[str, Any]:
-        """Return the score of one completion, as verl asks for it; the question is ``extra_info["question"]``.
+        """Return the score of one completion, called as verl does; the question is ``extra_info["question"]``.
 
         Raises:
-            UsageError: A value is no text.
+            UsageError: A value is not a text.
             VerifierError: The workers can't start.
         """
         items = [frameworks.one_input(solution_str, self._truth(ground_truth), extra_info)]
@@ -189,7 +189,7 @@ class Reward:
     def compute_scores(
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
     ) -> list[dict[str, Any]]:
-        """Return the scores of a batch, in the form of verl's batch reward manager; errors as with `compute_score`."""
+        """Return the scores of a batch, called as verl's batch reward manager does; raises as `compute_score` does."""
         given = column("ground_truths", ground_truths)
         truths = [self._truth(one, f"s[{row}]") for row, one in enumerate(given)]
         items = frameworks.batch_inputs(solution_strs, truths, extra_infos)
@@ -199,10 +199,10 @@ class Reward:
         return [structs.asdict(frameworks.score(verdict, self._scale)) for verdict in verdicts]
 
     def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
-        """Return the rewards of completions, as OpenRLHF asks for them: tensors where torch is loaded, else lists.
+        """Return the rewards of completions, called as OpenRLHF does: tensors if torch is loaded, else lists.
 
         Raises:
-            UsageError: A value is no text.
+            UsageError: A value is not a text.
             VerifierError: The workers can't start.
         """
         found = frameworks.rewards(self._watched(frameworks.inputs(queries, prompts, labels)), self._scale)
@@ -220,12 +220,12 @@ class Reward:
         """Return the verdicts on items, in order, without auditing them.
 
         Args:
-            deadline: Seconds that all of them may take by the clock; by default as long as the reward's own says.
+            deadline: Seconds of wall time for all items; by default the reward's ``deadline``.
 
         Raises:
             VerifierError: The workers can't start.
-            RunError: No call to a model server can succeed now, nothing can be stored, or another process has the
-                journal.
+            RunError: No call to a model server can succeed now, calls can't be stored, or another process has locked
+                the journal.
         """
         return self._own_executor().judge(items, self.deadline if deadline is None else deadline)
 
@@ -233,7 +233,7 @@ class Reward:
         """Return the verdicts on items and offer them to the audit.
 
         Args:
-            step: The training's; None where it is not known, and calls are counted.
+            step: The training's step; None if unknown: then calls are counted.
         """
         watcher = self._own_watcher()
         if watcher is None:
@@ -336,10 +336,10 @@ def _require_above_0(option: str, seconds: float | None) -> None:
 
 
 def one_of(option: str, given: Word, known: Any) -> Word:
-    """Return the given word.
+    """Return the given value of an option.
 
     Raises:
-        UsageError: It is none of those that the option knows.
+        UsageError: The value is not one of the option's choices.
     """
     words = get_args(known)
     if given not in words:

@@ -1,8 +1,7 @@
-"""Judges for many concurrent clients in one event loop: quick verdicts never wait for slow ones.
+"""Judge for many concurrent clients in one event loop: quick verdicts never wait for slow ones.
 
-Short texts are judged on the loop, in well under a millisecond; long ones in processes of their own; what needs a
-worker waits in a line that is full at some point. Nothing is stored, so that a server that is started anew gives the
-same answers.
+Short texts are judged in the event loop, in well under a millisecond; long ones in separate processes; items that need
+a worker wait in a bounded queue. Nothing is stored, so a restarted server gives the same answers.
 """
 
 from __future__ import annotations
@@ -40,21 +39,20 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("workbench.reward.audit")
 
-# -- Judging by a verifier that asks model servers, for many who wait at once, in one event loop.
+# -- Verifiers that call model servers, for many waiting clients in one event loop.
 
 
 def stage_of(verdict: Verdict) -> str | None:
-    """Return the stage of a stack that decided a verdict; None if it was not a stack."""
     rule = verdict.rule or ""
     return rule.removeprefix(RULE) if rule.startswith(RULE) else None
 
 
 PREFIX: Final = "rewards/"
-"""What the names of these runs begin with; the verifier's name follows."""
+"""The prefix of the names of these runs; the verifier's name follows."""
 
 
 class AskingJudge:
-    """A verifier for an event loop; made by `asking`."""
+    """A verifier that calls model servers, for an event loop; created by `asking`."""
 
     def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
         self._answers = answers
@@ -69,7 +67,6 @@ class AskingJudge:
 
     @property
     def trouble(self) -> str | None:
-        """Explain why no items can be answered; None while they can."""
         trouble = self._answers.trouble or self._answers.waits_for
         return None if trouble is None else str(trouble)
 
@@ -81,9 +78,9 @@ class AskingJudge:
         """Return the verdicts on items, in order, and False: they were not immediate.
 
         Raises:
-            UsageError: They are more than ever wait at a time.
-            Busy: There is no room for them now; none of them waits.
-            RunError: No call can succeed now, or nothing can be stored.
+            UsageError: There are more items than fit in the empty queue.
+            Busy: The queue has no room for the items; none is queued.
+            RunError: No call can succeed now, or calls can't be stored.
         """
         self._line.require_fit(items)
         with self._line.room(items), self.stages.of("work", len(items)):
@@ -97,15 +94,15 @@ class AskingJudge:
 async def asking(
     chosen: RewardVerifier, line: WaitingItems, timeout: float | None, workers: int | None = None
 ) -> AsyncIterator[AskingJudge]:
-    """Have a verifier judge during the context; this process runs the calls' database meanwhile.
+    """Run a verifier during the context; this process locks the database of its calls.
 
     Args:
         timeout: See `answering`.
         workers: See `answering`.
 
     Raises:
-        UsageError: What was asked for rewards under this name was asked with another configuration.
-        RunError: Another process is at work on the database.
+        UsageError: The calls stored for rewards under this name were made with another configuration.
+        RunError: Another process has locked the database.
         StoreError: The database can't be opened.
     """
     journal = chosen.journal
@@ -143,20 +140,20 @@ def _start_run(project: Project, chosen: RewardVerifier, verifier: ServedVerifie
 
 
 _AHEAD = 8
-"""So many items a worker are handed to the workers ahead of their turn."""
+"""Items for each worker that are handed over ahead of their turn."""
 _TURN_S = 0.002
 _PIECE = 16
-"""Items of a large request that a process or the loop reads at once."""
+"""Number of items of a large request that a process or the loop judges at a time."""
 _FEW = 128
-"""So many the loop reads alone."""
+"""The loop judges requests of up to this many items alone."""
 
 
 class AsyncVerifier:
     """A verifier for an event loop.
 
     Args:
-        line: For items that wait for a worker or a process for long texts.
-        workers: Worker processes; by default one core is left to the loop.
+        line: The queue of items that wait for a worker, or for a process for long texts.
+        workers: Worker processes; by default one per core, except one core for the loop.
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
     """
 
@@ -177,7 +174,6 @@ class AsyncVerifier:
 
     @property
     def trouble(self) -> str | None:
-        """Explain why no items can be answered; None while they can."""
         return self._executor.trouble if self._executor.state == "failed" else None
 
     @property
@@ -188,8 +184,8 @@ class AsyncVerifier:
         """Return the verdicts on items, in order, and whether all of them were immediate.
 
         Raises:
-            UsageError: They are more than ever wait at a time.
-            Busy: There is no room for them now; none of them waits.
+            UsageError: There are more items than fit in the empty queue.
+            Busy: The queue has no room for the items; none is queued.
             VerifierError: The workers can't start, or have ended.
         """
         self._line.require_fit(items)
@@ -225,7 +221,7 @@ class AsyncVerifier:
         async def elsewhere() -> None:
             while left:
                 async with self._readers.process() as process:
-                    # It has the next piece already when it has read one: it never waits for the loop.
+                    # A process gets its next piece before it has finished one: it never waits for the loop.
                     await all_of([asyncio.ensure_future(judge_pieces(process)) for _ in range(2)])
 
         async def judge_pieces(process: AsyncReaderProcess) -> None:
@@ -241,13 +237,13 @@ class AsyncVerifier:
         helping = [asyncio.ensure_future(elsewhere()) for _ in range(min(self._readers.free, len(left) - 1))]
         try:
             while left:
-                # Who helps takes the first before the loop takes one.
+                # A helping process takes the first piece before the loop takes one.
                 await asyncio.sleep(0)
                 if left:
                     number, piece = left.pop()
                     said[number] = await self._here(piece)
         finally:
-            # Nobody waits any more if this was cancelled: who helps takes no further one.
+            # If this was cancelled, no caller waits any more: the helping processes take no further piece.
             left.clear()
         await all_of(helping)
         return [answer for _, answers in sorted(said.items()) for answer in answers]
@@ -280,12 +276,11 @@ class AsyncVerifier:
 
 
 class AsyncTester:
-    """Runs solutions against the tests that come with them, for an event loop; solutions of disconnected clients are
-    dropped.
+    """Runs solutions against the tests that come with them, for an event loop; drops those of disconnected clients.
 
     Args:
-        line: For solutions that wait.
-        workers: Solutions that run at a time; one a core by default.
+        line: The queue of solutions.
+        workers: Maximum solutions that run at a time; by default one per core.
         timeout: Seconds of processor time a test may take; by default as in a run.
     """
 
@@ -305,7 +300,6 @@ class AsyncTester:
 
     @property
     def trouble(self) -> str | None:
-        """Explain why no items can be answered; None while they can."""
         return self._executor.trouble
 
     @property
@@ -316,8 +310,8 @@ class AsyncTester:
         """Return the verdicts on solutions, in order, and False: they were not immediate.
 
         Raises:
-            UsageError: They are more than ever wait at a time, or tests can't be read.
-            Busy: There is no room for them now; none of them waits.
+            UsageError: There are more solutions than fit in the empty queue, or tests can't be read.
+            Busy: The queue has no room for the solutions; none is queued.
             VerifierError: The sandboxes can't start.
         """
         self._line.require_fit(items)
@@ -325,7 +319,7 @@ class AsyncTester:
         try:
             with self._line.room(items):
                 with self.stages.of("first", len(items)):
-                    # Long tests take seconds to parse, which must not hold up the event loop.
+                    # Long tests take seconds to parse, which must not block the event loop.
                     jobs = await asyncio.to_thread(self._executor.jobs, items)
                 return await all_of([self._run(job) for job in jobs]), False
         except ExecutorClosed as error:
@@ -341,7 +335,7 @@ class AsyncTester:
         async with AsyncExitStack() as exits:
             with self.stages.of("line"):
                 await exits.enter_async_context(self._turns.place())
-            # Nodes of a cluster are known once it has answered, and more may come.
+            # The nodes of a cluster are known once it has answered, and more may join.
             self._turns.widen(self._executor.workers + 1)
             with self.stages.of("work"):
                 self._executor.begin(job)
@@ -361,10 +355,10 @@ def _testing(chosen: RewardVerifier, workers: int | None, timeout: float | None)
 
 
 class AuditedJudge:
-    """A judge whose verdicts are sampled into a project; calls are counted as steps.
+    """A verifier whose verdicts are sampled into a project; calls are counted as steps.
 
     Args:
-        judge: Who judges.
+        judge: The audited verifier.
     """
 
     def __init__(self, judge: PlainJudge, watcher: Watcher) -> None:
@@ -377,7 +371,6 @@ class AuditedJudge:
 
     @property
     def trouble(self) -> str | None:
-        """Explain why no items can be answered; None while they can."""
         return self._judge.trouble
 
     @property
@@ -399,23 +392,24 @@ class AuditedJudge:
 
 PlainJudge = AsyncVerifier | AskingJudge | AsyncTester
 AnyJudge = PlainJudge | AuditedJudge
-"""A verifier for an event loop, wherever its verdicts come from."""
+"""A verifier for an event loop, with or without an audit."""
 
 
 @asynccontextmanager
 async def judging(
     chosen: RewardVerifier, most_waiting: int | None, workers: int | None, timeout: float | None
 ) -> AsyncIterator[AnyJudge]:
-    """Start a verifier in the running event loop; close it to end it.
+    """Run a verifier in the running event loop during the context.
 
     Args:
-        most_waiting: Items that wait at most, and items of one request; None for as many as there is room for.
+        most_waiting: Maximum items in the queue and in one request; None limits only their characters.
         workers: See `AsyncVerifier`.
-        timeout: Seconds an item may take in a worker or on model servers; by default as long as in a run.
+        timeout: Seconds an item may take in a worker or on model servers; by default as in a run.
 
     Raises:
-        UsageError: A server's address or a price is wrong, or the verifier's name stood for another configuration.
-        RunError: It asks model servers, and another process is at work on the database.
+        UsageError: A server's address or a price is wrong, or the name's stored calls were made with another
+            configuration.
+        RunError: The verifier calls model servers, and another process has locked the database.
     """
     line = WaitingItems(most_waiting)
     watcher = None

@@ -16,7 +16,7 @@ from workbench.verifiers.execution.given import COLUMNS, RowProblem, tests_colum
 
 
 def with_tests(columns: Mapping[str, Any], wanted: str | None, length: int) -> dict[str, Any]:
-    """Return a data set's columns with tests in place of references; errors and arguments as with `tests_columns`."""
+    """Return a data set's columns with tests in place of references; see `tests_columns` for arguments and errors."""
     tests = tests_columns(columns, wanted, length)
     known = {name: value for name, value in columns.items() if name not in (*REFERENCES, *COLUMNS)}
     return {**known, wanted or REFERENCES[1]: tests}
@@ -42,7 +42,8 @@ def suite_verdict(verdict: Verdict, given: RowProblem, runs: Mapping[str, Execut
     trusted = None
     if forgeable:
         where = standings(given.problem, [test for test, _ in passes])
-        # A value that is not plain moves its test inside, and nobody says which test that was: assume the hardest.
+        # A non-plain value moves its test into the sandbox, and the message doesn't name the test: assume the hardest
+        # one.
         sure = sorted(weight for test, weight in passes if where[test] not in _INSIDE)[: len(passes) - forgeable]
         trusted = len(sure) / len(every), sum(sure) / total
     return SuiteVerdict(

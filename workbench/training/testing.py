@@ -1,4 +1,4 @@
-"""Runs solutions against the tests that come with them, in sandboxes, for callers in any thread."""
+"""Run solutions against the tests that come with them, in sandboxes, for callers in any thread."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from workbench.verifiers.execution.runners import require
 
 
 class _Abandoned(Exception):
-    """Nobody waits for a solution any more."""
+    """No caller waits for the solution any more."""
 
 
 class SolutionJob:
     """A solution in progress.
 
     Attributes:
-        answer: The verdict, a `SuiteVerdict` where something was run.
+        answer: The verdict; a `SuiteVerdict` if tests were run.
     """
 
     def __init__(self, item: VerifierInput, given: RowProblem) -> None:
@@ -48,22 +48,21 @@ class SolutionJob:
         return self._gone
 
     def raise_if_cancelled(self) -> None:
-        """Raise `_Abandoned` once nobody waits."""
         if self._gone:
             raise _Abandoned
 
 
 class SolutionExecutor:
-    """``execution`` with its sandboxes: a thread each, which takes one solution after the other.
+    """``execution`` with its sandboxes: each has a thread that runs one solution after the other.
 
     Args:
-        workers: Solutions that run at a time.
-        timeout: Seconds of processor time a test may take; by default as long as the verifier's options say.
+        workers: Maximum solutions that run at a time.
+        timeout: Seconds of processor time a test may take; by default the verifier's option.
 
     Raises:
-        UsageError: Its options ask for several runs of each solution.
-        UnsafeError: There is no sandbox on this machine.
-        RunError: The level asked for doesn't hold on this machine.
+        UsageError: The options request several runs of each solution.
+        UnsafeError: This machine has no sandbox.
+        RunError: This machine doesn't support the requested level.
     """
 
     def __init__(self, verifier: SandboxedVerifier, workers: int, timeout: float | None = None) -> None:
@@ -86,16 +85,17 @@ class SolutionExecutor:
         return self._workers
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """Return the verdicts on several solutions, in order; wait for all of them.
+        """Return the verdicts on several solutions, in order.
 
         Args:
-            items: Their references are their tests; see `tested`.
-            deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
+            items: The solutions; their references are tests, see `tested`.
+            deadline: Seconds of wall time for all solutions; those without a verdict by then get the abstention
+                "timeout".
 
         Raises:
             UsageError: Tests can't be read.
             VerifierError: The sandboxes can't start.
-            ExecutorClosed: It was closed meanwhile.
+            ExecutorClosed: The executor was closed while solutions waited.
         """
         ends = None if deadline is None else time.monotonic() + deadline
         jobs = self.jobs(items)
@@ -104,7 +104,7 @@ class SolutionExecutor:
                 self.begin(job)
             return [within(job.answer, ends) for job in jobs]
         finally:
-            # After a deadline, or where whoever waits was interrupted.
+            # After a deadline, or if the waiting caller was interrupted.
             for job in jobs:
                 job.abandon()
 
@@ -126,7 +126,7 @@ class SolutionExecutor:
         """Queue a solution.
 
         Raises:
-            ExecutorClosed: It is closed.
+            ExecutorClosed: The executor is closed.
         """
         with self._lock:
             if self._over.is_set():
@@ -135,7 +135,7 @@ class SolutionExecutor:
             self._jobs.put(job)
 
     def warm(self) -> None:
-        """Start the sandboxes now; `state` tells when they are ready."""
+        """Start the sandboxes now; `state` reports when they are ready."""
         with self._lock:
             self._start()
 
@@ -176,7 +176,7 @@ class SolutionExecutor:
             except Exception as error:
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
                 self.state = "failed"
-                # Whoever comes next is told, and has it tried again.
+                # The next caller gets this error, and the start is tried again.
                 if (job := self._jobs.get()) is None:
                     return
                 fail(job, VerifierError(self.trouble))

@@ -1,8 +1,9 @@
 """A reward function for `verifiers`: ``rewards.acc.fn = "workbench.training.verifiers:judged"`` of its tasks.
 
-By another verifier, in a module of one's own, ``rewards.acc.fn = "my_rewards:judged"``:
+For another verifier, define in a module ``my_rewards`` and set ``rewards.acc.fn = "my_rewards:judged"``:
 
     judged = judged_by("cascade", database="p.db", deadline=60)
+
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ def judged_by(
 ) -> Callable[[Any, Any], Coroutine[Any, Any, float]]:
     """Return a reward function that scores the last reply.
 
-    The trace's metric ``undecided`` and its ``info`` under the verifier's name say the rest.
+    It also sets the trace's metric ``undecided``, and the verdict in the trace's ``info`` under the verifier's name.
 
     Args:
-        verifier: As `workbench.reward` takes it.
-        reference: The field of the task's data with the reference, or a list of which any will do; where solutions are
-            run, with the tests, beside which ``entry_point`` and the like may stand.
+        verifier: See `workbench.reward`.
+        reference: The field of the task's data with the reference or a list of alternatives; for a verifier that runs
+            solutions, with the tests (the data may also have ``entry_point`` etc.).
         **settings: Other arguments of `workbench.reward`, such as ``database`` and ``deadline``.
     """
     judging = judging_by(verifier, settings)

@@ -1,12 +1,13 @@
-"""Finds phrasings that suddenly become frequent among accepted completions: exploits repeat themselves, answers don't.
+"""Find phrasings that suddenly become frequent among accepted completions: exploits repeat themselves, answers don't.
 
-A wording is three words in a row, digits apart. Of each the test counts the questions of a step with an accepted
-completion that has it. Its hypothesis: they are no more than one in a hundred, no more than twice as many as before,
-and no more than twice as many as among questions with a rejected one, so that a style that spreads everywhere raises
-no alarm. The evidence is an e-detector (Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric framework for
-sequential change detection", New England Journal of Statistics in Data Science 2, 2024): M = (M + 1) L with a
-likelihood ratio L of mean at most 1 under the hypothesis, each wording with a share of 1 by the order in which it came
-up; where M times the share reaches `STEPS`, the mean time to a false alarm is at least so many steps.
+A phrasing is three consecutive words, with digits separated. For each phrasing the test counts the questions of a step
+with an accepted completion that contains it. The null hypothesis: its share is at most one in a hundred, at most twice
+the earlier share, and at most twice the share among questions with a rejected completion, so that a style that spreads
+everywhere raises no alarm. The evidence is an e-detector (Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric
+framework for sequential change detection", New England Journal of Statistics in Data Science 2, 2024): M = (M + 1) L
+with a likelihood ratio L of mean at most 1 under the hypothesis. Each phrasing gets a share of 1 by the order of its
+first occurrence; an alarm is raised when M times the share reaches `STEPS`, so that the mean time to a false alarm is
+at least that many steps.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from msgspec import Struct
 from workbench.core.text.wordings import Wording, wordings
 
 STEPS: Final = 20_000
-"""Steps to a false alarm, in the mean, at least."""
+"""Minimum mean number of steps to a false alarm."""
 LEARNING: Final = 5
-"""First steps, at which the wordings of the beginning are learnt and nothing is tested."""
+"""Number of first steps in which the initial phrasings are learnt and nothing is tested."""
 _FLOOR: Final = 0.01
 _TIMES: Final = 2.0
 _FEWEST: Final = 3
-"""Questions of a step with a wording below which it is not looked at."""
+"""Minimum questions of a step with a phrasing for it to be tested."""
 _MEMORY: Final = 1 / 50
 _PIECE: Final = 16
-"""Wordings tested before others may go first: some tens of microseconds."""
+"""Phrasings tested before other work may run: some tens of microseconds."""
 _RISING: Final = log(100.0)
 _DEAD: Final = -20.0
 _RATIOS: Final = (3.0, 10.0, 30.0)
-"""How many times more frequent than under the hypothesis it may have become; at most half way to always."""
+"""Tested ratios of a phrasing's frequency to that under the hypothesis; at most half way to 1."""
 
 
 class Alarm(NamedTuple):
@@ -42,11 +43,11 @@ class Alarm(NamedTuple):
 
     Attributes:
         wording: The three words; ``^`` and ``$`` are beginning and end.
-        example: A completion that has it.
-        before: Share of the questions with an accepted completion in which it was accepted before.
-        accepted: The same at this step.
-        rejected: Share of the questions with a rejected completion in which it was rejected; None without any.
-        evidence: The logarithm of how far the threshold was reached: M times its share.
+        example: A completion with the phrasing.
+        before: Its earlier share of the questions with an accepted completion.
+        accepted: The same share at this step.
+        rejected: Its share of the questions with a rejected completion; None without such questions.
+        evidence: The logarithm of M times the phrasing's share of 1.
     """
 
     step: int
@@ -62,7 +63,7 @@ class _Known(Struct, array_like=True):
     """The state of one phrasing.
 
     Attributes:
-        evidence: The logarithm of M; None while there is nothing.
+        evidence: The logarithm of M; None without evidence.
     """
 
     number: int
@@ -75,13 +76,13 @@ class _Known(Struct, array_like=True):
 
 
 class KnownWordings(Struct, frozen=True):
-    """The state of a watch: one that is restarted with it continues as if it had never ended.
+    """The state of a `WordingWatch`; one restarted with it continues as if it had never ended.
 
     Attributes:
-        steps: How many it has seen.
-        numbers: How many wordings came up.
-        known: What it knows of each that is not rare.
-        raised: Those that it gave the alarm for.
+        steps: Number of steps seen.
+        numbers: Number of phrasings seen.
+        known: The state of each phrasing that is not rare.
+        raised: Phrasings that an alarm was raised for.
     """
 
     steps: int = 0
@@ -91,8 +92,6 @@ class KnownWordings(Struct, frozen=True):
 
 
 class _QuestionsOfVerdict:
-    """Questions of a step with completions of one verdict."""
-
     def __init__(self) -> None:
         self.of: dict[object, set[Wording]] = {}
         self.counts: Counter[Wording] = Counter()
@@ -112,7 +111,7 @@ class WordingWatch:
     """Watches the phrasings of a training, step by step.
 
     Args:
-        learnt: What another one knew, whose place it takes.
+        learnt: The state of an earlier watch to continue.
     """
 
     def __init__(self, learnt: KnownWordings | None = None) -> None:
@@ -148,7 +147,7 @@ class WordingWatch:
         """End a step; return the phrasings that became too frequent with it, the most frequent first.
 
         Args:
-            give_way: Is called before each piece of the work, for what must not be slowed by it.
+            give_way: Called before each piece of the work, to let other work run first.
         """
         alarms = list(self._tested(step, give_way))
         self.steps += 1
@@ -173,7 +172,7 @@ class WordingWatch:
                 if self._is_alarm(known):
                     self._raised.add(wording)
                     yield self._alarm(step, wording, before)
-            # The first steps count in full, so that what is usual is known after a few.
+            # The first steps count in full, so that usual phrasings are known after a few steps.
             known.rate += max(_MEMORY, 1 / (self.steps + 1)) * (now - before)
         self._forget()
 

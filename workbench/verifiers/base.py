@@ -16,8 +16,9 @@ from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.execution.settings import PoolSettings
 
 Isolation = Literal["inline", "process", "staged", "served", "sandbox"]
-"""Where a verifier works: in the runner, in worker processes, first in one and then the other, on a server, or in the
-sandbox."""
+"""Where a verifier works: in the runner, in worker processes, first in the runner and then in workers, on a server, or
+in the sandbox.
+"""
 
 
 class Identified(Protocol):
@@ -32,21 +33,21 @@ class Identified(Protocol):
     version: str
 
     def config(self) -> dict[str, object]:
-        """Return the options in force, as plain data that JSON can hold; options that change no verdict are omitted."""
+        """Return the effective options as plain JSON data, without options that change no verdict."""
         ...
 
 
 class Configured(Identified, Protocol):
     """Attributes of every kind of verifier.
 
-    A class is one kind of verifier; an object is that kind with its options. The class is called with
-    its options as keyword arguments, all of them text.
+    A class is one kind of verifier; an object is that kind with its options. The class is called with its options as
+    keyword arguments, all of them text.
 
     Attributes:
         description: One line for lists.
         options: Every option's name and description.
-        choices: Options that accept a few words only -> these words; optional.
-        filled_in: Options that are not given by users: they hold data of the project from when the name was bound;
+        choices: Options with a fixed set of values -> these values; optional.
+        filled_in: Options that users don't set: they contain data of the project from when the name was bound;
             optional.
         preload: Modules worth importing once for all worker processes.
         name: The kind's name in the registry, such as ``"math-verify"``.
@@ -71,10 +72,10 @@ class Pending(Struct, frozen=True, kw_only=True):
     """An item that the first stage defers to a worker.
 
     Attributes:
-        key: A hash of everything the second stage's answer depends on (both final answers, the type ...): items of
-            equal keys get the same answer.
-        verdict: The first stage's result, above all final answers and spans; outcome, score,
-            reason, rule and detail are replaced by the second stage's.
+        key: A hash of everything the second stage's result depends on (both final answers, the type ...): items with
+            equal keys get the same result.
+        verdict: The first stage's partial result, mainly final answers and spans; the second stage replaces outcome,
+            score, reason, rule and detail.
     """
 
     key: bytes
@@ -82,13 +83,13 @@ class Pending(Struct, frozen=True, kw_only=True):
 
 
 class StagedVerifier(Verifier, Protocol):
-    """A verifier that decides most items at once and leaves the rest to worker processes.
+    """A verifier that decides most items at once and defers the others to worker processes.
 
-    Its `verify` decides any item by itself, in a worker.
+    Its `verify` decides any item, in a worker.
     """
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
-        """Return the verdict, or the deferred comparison; it may neither hang nor crash on any text."""
+        """Return the verdict, or the deferred comparison; this must neither hang nor crash on any text."""
         ...
 
 
@@ -96,8 +97,8 @@ class Judged(Struct, frozen=True, kw_only=True):
     """A `ServedVerifier`'s result on one item.
 
     Attributes:
-        votes: The verdicts it was combined from (the samples of a vote), in their order; empty for a single one.
-        trace: How it was reached (a tree, a list of tests ...), as plain data that JSON can hold.
+        votes: The verdicts that were combined (the samples of a vote), in their order; empty for a single verdict.
+        trace: How the verdict was reached (a tree, a list of tests ...), as plain JSON data.
     """
 
     verdict: Verdict
@@ -115,14 +116,12 @@ class ServedVerifier(Configured, Protocol):
     It runs in the runner, many items at a time; it waits only in ``ask``.
     """
 
-    def servers(self) -> dict[str, ModelServer]:
-        """Return the servers it calls, by role; ``"judge"`` is always included."""
-        ...
+    def servers(self) -> dict[str, ModelServer]: ...
 
     def limits(self) -> Limits: ...
 
     def calls_per_item(self) -> float:
-        """Return the average number of calls an item takes without a stored reply."""
+        """Return the average number of calls for an item without stored replies."""
         ...
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
@@ -130,8 +129,8 @@ class ServedVerifier(Configured, Protocol):
 
         Args:
             item: The item.
-            ask: Calls a server; its failures are not to be caught.
-            secret: The database's own secret, for delimiters that no author of a text can guess.
+            ask: Calls a server; its exceptions must not be caught.
+            secret: The database's secret, from which delimiters are derived.
         """
         ...
 
@@ -142,9 +141,9 @@ class SandboxedVerifier(Configured, Protocol):
     Attributes:
         suites: Names of the suites of tests, in order.
         seeds: Hash seeds of the interpreter; the first decides, the others show whether the verdict depends on it.
-        wanted: The isolation: a `Level`, or ``"best"`` for the highest that holds here.
-        interpreter: The path of an interpreter other than this one; None for this one.
-        scratch: Bytes of a folder that solutions may write in; 0 for none.
+        wanted: The isolation: a `Level`, or ``"best"`` for the highest that this machine supports.
+        interpreter: The path of another Python interpreter; None for the current one.
+        scratch: Size of a writable folder for solutions in bytes; 0 for none.
         extractor: How code is extracted from a reply: name and version.
     """
 
@@ -161,7 +160,7 @@ class SandboxedVerifier(Configured, Protocol):
         """Return the programs to run, by suite; empty if the problem has no tests of these suites.
 
         Args:
-            problem: With the tests of the suites that it has.
+            problem: The problem with its suites' tests.
             text: The stored solution.
             form: The form of the text, if known.
         """
@@ -173,8 +172,8 @@ class SandboxedVerifier(Configured, Protocol):
         """Return the verdict on a solution.
 
         Args:
-            problem: None for an item that is no code.
-            runs: Results of its programs by suite, for each seed; empty if there was nothing to run.
+            problem: The code problem; None for an item that isn't code.
+            runs: Results of its programs by suite, for each seed; empty if it had no programs.
         """
         ...
 
@@ -183,19 +182,19 @@ AnyVerifier = Verifier | ServedVerifier | SandboxedVerifier
 
 
 SERVER_AT: Final = "server_at"
-"""The name in a configuration of what tells a server's replies from those of others: `ModelServer.places`."""
+"""The configuration's key for what identifies a server's replies: `ModelServer.places`."""
 
 TEST_SERVER_AT: Final = "test_server_at"
-"""The same for the server that writes tests, where that is another one."""
+"""The same key for a separate server that writes tests."""
 
 
 def identity(verifier: Identified) -> str:
-    """Return a hash of the kind and its configuration; the version is stored next to it, not in it."""
+    """Return a hash of the kind and its configuration; the version is excluded and stored separately."""
     return _hash(verifier.name, verifier.config())
 
 
 def is_identity(verifier: Identified, known: str) -> bool:
-    """Return whether a hash is this verifier's; one from before configurations named the server matches any."""
+    """Return whether a hash is this verifier's; hashes from before configurations named the server match any server."""
     return known in (identity(verifier), _hash(verifier.name, _placeless(verifier.config())))
 
 

@@ -1,10 +1,10 @@
-"""Control tokens in untrusted texts: broken, so that no tokenizer reads a part of a text as the end of a turn.
+"""Control tokens in untrusted texts: they are broken, so that no tokenizer reads a part of a text as the end of a turn.
 
-Chat formats mark turns, thoughts and tool calls by strings that their tokenizers read as one token wherever they
-are. `control_tokens.json` lists those of known model families, with the source of each; bars in angle brackets are
-tokens in any family. Everything else is sent byte for byte. A broken token has a thin space after its first
-character: a model still reads the text, a reader sees the gap, and nothing that strips invisible characters, folds
-widths or unescapes HTML closes it.
+Chat formats mark turns, thoughts and tool calls by strings that their tokenizers read as one token wherever they occur.
+`control_tokens.json` lists those of known model families, with the source of each; bars in angle brackets are tokens in
+any family. Everything else is sent byte for byte. A broken token has a thin space after its first character: a model
+still reads the text, a reader sees the gap, and nothing that strips invisible characters, folds widths or unescapes
+HTML closes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 BREAK: Final = "\u2009"
-"""What is inserted into a broken token: a thin space, which no vocabulary has inside one."""
+"""The character inserted into a broken token: a thin space, which no vocabulary has inside a token."""
 
 
 class _TokenFamily(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class _Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         ambiguous: Tokens that are names in code as well, such as `<s>` and `[PAD]`.
-        names_in_code: The context of such a token that makes it a name in code, by its first character.
+        names_in_code: The context that makes such a token a name in code, by its first character.
     """
 
     ambiguous: frozenset[str]
@@ -71,13 +71,14 @@ _CANDIDATE = re.compile(
     "|".join([_FORMS, *map(re.escape, sorted(one for one in _TOKENS if not re.fullmatch(_FORMS, one)))])
 )
 _SEAM: Final = 256
-"""A token that two parts of a text make together is looked for in so many characters on either side."""
+"""Characters on either side of a seam that are searched for a token formed by two parts of a text."""
 
 _LOOK_BACK: Final = 40
-"""What makes an ambiguous token a name in code is not further before it."""
+"""Maximum distance of the preceding context that makes an ambiguous token a name in code."""
 
-# What the most lenient reader sees in another way: entities, control characters, and all outside ASCII but for common
-# characters that no reader folds or drops.
+# Characters that lenient tokenizers may interpret differently: entities, control characters, and non-ASCII except
+# common
+# characters that no tokenizer folds or drops.
 _ODD = re.compile(
     r"[^\t\n\r -%'-~°±·×÷À-ÖØ-öø-ÿΑ-ΡΣ-ώА-я–—‘-”•←-⋿─-◿、。ぁ-ゔァ-ヺ一-鿯가-힣]"
     r"(?:(?<=&)(?:[aA][mM][pP];?)*(?:\#\d{1,7};?|\#[xX][\da-fA-F]{1,6};?|[lLgG][tT];?|[a-zA-Z]{2,24};))?"
@@ -92,8 +93,8 @@ _KEPT = {"\t", "\n", "\r"}
 def neutralised(text: str) -> str:
     """Return a text with its control tokens broken by `BREAK`; unchanged without any.
 
-    No token is left in the result, however they are placed: in each other, across each other, with invisible
-    characters in them, in full-width letters, or as HTML writes them.
+    The result contains no token, even if tokens are nested or overlapping, contain invisible characters, or are written
+    in full-width letters or as HTML entities.
     """
     return _with_breaks(text, [place for _, place, _ in _breaks(text)])
 
@@ -102,7 +103,7 @@ def joined(parts: Sequence[tuple[str, bool]]) -> str:
     """Join a text of several parts, breaking control tokens that an untrusted part forms with its neighbours.
 
     Args:
-        parts: Each with whether it is untrusted; such a part is `neutralised` already.
+        parts: Each part with whether it is untrusted; untrusted parts are already `neutralised`.
     """
     text = "".join(part for part, _ in parts)
     ends = list(accumulate(len(part) for part, _ in parts))
@@ -152,7 +153,7 @@ def _tokens(plain: str) -> list[tuple[int, int]]:
     names = {token for token in unsure if _is_name(plain, *token)}
     tags = {token for token in unsure - names if plain[token[0]] == "<"}
     sure = {*found} - tags - names
-    # Next to a token that can be nothing else, an ambiguous one is one, too.
+    # An ambiguous token next to an unambiguous one is a token, too.
     for one, other in (*pairwise(found), *pairwise(found[::-1])):
         if one in sure and not plain[min(one[1], other[1]) : max(one[0], other[0])].strip():
             sure.add(other)

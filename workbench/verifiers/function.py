@@ -21,7 +21,7 @@ from workbench.verifiers.option_record import meaning, read, words
 
 
 class FunctionVerifier:
-    """A function as a verifier; its options come as text and are parsed by the function's annotations.
+    """A function as a verifier; options given as text are parsed by the function's annotations.
 
     Raises:
         ValueError: An option has a wrong value; the message begins with its name.
@@ -51,16 +51,16 @@ class FunctionVerifier:
 def verifier(
     name: str, *, version: str, isolation: Isolation = "process", preload: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Verdict]], type[FunctionVerifier]]:
-    """Make a verifier of a function that takes an item, and its options by keyword.
+    """Create a verifier from a function that takes an item, and options as keyword arguments.
 
     Args:
-        name: As registered.
-        version: Of its behaviour; a new one makes a new run.
+        name: The registered name.
+        version: Version of its behaviour; a new one requires a new run.
         isolation: ``"inline"`` only for code that can neither hang nor crash on any text.
         preload: Modules worth importing once for all worker processes.
 
     Raises:
-        VerifierError: It has another signature, or an option lacks a plain type or a default.
+        VerifierError: The function has another signature, or an option lacks a plain type or a default.
     """
 
     def make(function: Callable[..., Verdict]) -> type[FunctionVerifier]:

@@ -1,4 +1,4 @@
-"""Judging one item: timed, with bounded results, and never with an exception."""
+"""Judge one item: with its time, bounded results, and never with an exception."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
 
 
 def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
-    """Return the first stage's verdict with its time, or the deferred item; failures as with `judged`.
+    """Return the first stage's verdict with its time, or the deferred item; errors become verdicts as in `judged`.
 
     Raises:
         MemoryError: The verifier ran out of memory.
@@ -78,7 +78,7 @@ def failure(detail: str) -> Verdict:
 
 
 def _cut(text: str | None, length: int) -> str | None:
-    # A plug-in may have put anything there; data that is not text is rejected when it is sent or stored.
+    # A plug-in may return anything here; data that is not text is rejected when it is sent or stored.
     return text[:length] if isinstance(text, str) else text
 
 
@@ -89,21 +89,21 @@ def _within(span: tuple[int, int] | None, text: str) -> tuple[int, int] | None:
     return None
 
 
-# -- What one worker process may use, enforced by the kernel.
+# -- Limits of one worker process, enforced by the kernel.
 
 
 CPU_SLACK_S = 10
-"""How much longer than its deadline a worker may compute before the kernel ends it, should its pool not look."""
+"""Seconds beyond its deadline after which the kernel ends a worker, in case its pool doesn't."""
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
     """A verifier's limits in a worker process.
 
     Attributes:
-        start_s: Seconds it may take to load; its waits for a processor don't count if the kernel reports them.
-        deadline_s: Seconds of processor time an item may take, sending included; by the clock it may be ten times as
-            many (`meter.PATIENCE`).
-        memory_bytes: Resident memory a worker may use beyond what it had when it was loaded.
+        start_s: Seconds it may take to load, without waits for a processor if the kernel reports them.
+        deadline_s: Seconds of processor time an item may take, sending included; ten times as much wall time is allowed
+            (`meter.PATIENCE`).
+        memory_bytes: Resident memory a worker may use in addition to that after loading.
     """
 
     start_s: float = 60.0
@@ -116,7 +116,7 @@ class HeavyVerifier(Protocol):
     """Additional members of a verifier that loads a lot or is slow.
 
     Attributes:
-        allowance: Its limits in a worker process.
+        allowance: The limits in a worker process.
     """
 
     allowance: Allowance
@@ -125,13 +125,12 @@ class HeavyVerifier(Protocol):
         """Load what ``verify`` needs; called once in each worker process, before its limits apply.
 
         Raises:
-            WorkbenchError: It can't be loaded; no worker will start.
+            WorkbenchError: The verifier can't be loaded; no worker will start.
         """
         ...
 
 
 def peak_kb() -> int:
-    """Return the peak resident memory of this process, in kB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "linux" else peak // 1024
 
@@ -148,8 +147,8 @@ def peak_of_process(pid: int) -> int:
 def limit_memory(resident_bytes: int) -> None:
     """Limit the address space so that resident memory stays below the limit; write no core files.
 
-    Libraries reserve address space they never touch (some numpy builds hundreds of MB); memory that is reserved
-    but not resident now is added to the limit.
+    Libraries reserve address space that they never use (some numpy builds hundreds of MB); memory that is reserved but
+    not resident now is added to the limit.
     """
     statm = Path("/proc/self/statm")
     if statm.exists():
@@ -163,7 +162,7 @@ def lift_memory_limit() -> None:
 
 
 def limit_cpu(seconds: float) -> None:
-    """Have the kernel end this process soon after so many more seconds of computing."""
+    """Have the kernel end this process soon after ``seconds`` more of computing."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _lower(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + seconds) + CPU_SLACK_S)
 

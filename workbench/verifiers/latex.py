@@ -1,7 +1,7 @@
-"""Whether sympy can parse LaTeX here.
+"""Check whether sympy can parse LaTeX here.
 
-The parser, latex2sympy2-extended, runs on three releases of antlr's runtime and requires the whole range between them.
-Other packages require one of these each (omegaconf 4.9, lm-eval 4.11): which one is installed is known only here.
+The parser, latex2sympy2-extended, supports three releases of antlr's runtime and requires the whole range between them.
+Other packages require one of these each (omegaconf 4.9, lm-eval 4.11): the installed one is known only here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HINTS: Final = {
 
 
 def lack() -> VerifierError | None:
-    """Return what is missing or has the wrong version, and what to do; None if LaTeX can be parsed."""
+    """Return what is missing or has the wrong version, with advice; None if LaTeX can be parsed."""
     for package, usable in _USABLE.items():
         hint = _HINTS.get(package, f"Run: pip install {package}")
         try:

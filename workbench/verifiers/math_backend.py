@@ -1,7 +1,7 @@
 """Math-Verify itself. Only worker processes import this module: it loads sympy.
 
-Importing it also judges one easy pair, so that a server which imports it once hands compiled regular
-expressions and parser tables to every worker it forks.
+The import also judges one easy pair, so that a server which imports it once shares compiled regular expressions and
+parser tables with every worker it forks.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from workbench.verifiers.math_verify import MathVerifyOptions
 
 _DEFAULTS: Final = MathVerifyOptions()
 _SHOWN = 500
-"""Characters of a final answer that are kept."""
+"""Maximum characters of a stored final answer."""
 
 _SUSPECT_KB = 400 * 1024
-"""Peak memory from which a failed comparison may be an allocation the library failed and hid."""
+"""Peak memory from which a failed comparison may be due to a failed allocation that the library hid."""
 
 
 class _Swallowed(logging.Handler):
-    """Remembers the exception the library logged instead of raising."""
-
     error: BaseException | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -57,8 +55,7 @@ def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULT
 
     With ``reference=plain`` it is ``parse(reference)``.
 
-    The library answers False after an exception of its own; so does this, and the verdict's detail
-    names the exception.
+    The library returns False after an internal exception; so does this, and the verdict's detail names the exception.
     """
     _swallowed.error = None
     gold = parse(reference if options.reference == "plain" else f"${reference}$", parsing_timeout=None)

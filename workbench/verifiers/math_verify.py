@@ -1,4 +1,4 @@
-"""The field's reference rule verifier, huggingface/Math-Verify, in a process of its own."""
+"""The field's reference rule verifier, huggingface/Math-Verify, in a separate process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WRAPPER_VERSION = "2"
 
 
 class MathVerifyOptions(Struct, frozen=True, kw_only=True):
-    """The library's options, under its names; defaults are no part of a configuration."""
+    """The library's options, under its names; defaults are omitted from a configuration."""
 
     strict: Annotated[bool, Meta(description="whether variables must have the same names (default true)")] = True
     float_rounding: Annotated[
@@ -47,8 +47,8 @@ class MathVerifyOptions(Struct, frozen=True, kw_only=True):
 class MathVerify:
     """Math-Verify, by default with its default extraction; the reference is parsed as ``$reference$``.
 
-    The library is imported only by worker processes: it brings sympy, can hang for minutes and can take
-    all memory. Its own timeouts are off, because the worker pool's deadline replaces them.
+    Only worker processes import the library: it loads sympy, can hang for minutes and can use all memory. The worker
+    pool's deadline replaces its own timeouts.
     """
 
     description: ClassVar[str] = "Math-Verify: parses both answers and compares them with sympy"
@@ -58,7 +58,7 @@ class MathVerify:
     name: str = "math-verify"
     isolation: Isolation = "process"
     allowance = Allowance(deadline_s=3.0)
-    """Real answers take up to 0.7 s of processor time, and half as much again under load."""
+    """Actual answers take up to 0.7 s of processor time, and half as much again under load."""
 
     def __init__(self, **options: str) -> None:
         self._options = made(MathVerifyOptions, options)
@@ -73,10 +73,10 @@ class MathVerify:
         return chosen(self._options)
 
     def prepare(self) -> None:
-        """There is nothing to load: the server has imported it all."""
+        """Do nothing: the server has already imported everything."""
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """Return the library's verdict; an answer it can't parse is an abstention."""
+        """Return the library's verdict; abstain if it can't parse an answer."""
         from workbench.verifiers.math_backend import judge
 
         return judge(item.reference, item.completion, self._options)

@@ -16,19 +16,20 @@ import psutil
 from msgspec import Struct
 
 PATIENCE: Final = 10.0
-"""How many times as long as it may compute a process may take by the wall clock: it may be asleep, or wait for a
-processor where the kernel doesn't tell."""
+"""Allowed wall time as a multiple of the computing time: a process may sleep, or wait for a processor on systems that
+don't report such waits.
+"""
 
 _SHORTEST_S: Final = 0.005
 _LOOK_S: Final = 0.5
-"""The longest between two looks at what several processors may be working on."""
+"""Longest interval between two measurements of a process on several processors."""
 
 _LINUX: Final = sys.platform == "linux"
 _LONGEST: Final = 4096
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 Cause = Literal["cpu", "wall"]
-"""Which time was over: the one for computing, or the one behind it."""
+"""The exceeded limit: computing time or wall time."""
 
 
 class ProcessUsage(Struct, frozen=True):
@@ -36,8 +37,8 @@ class ProcessUsage(Struct, frozen=True):
 
     Attributes:
         cpu: Seconds of processor time.
-        wall: Seconds by the clock, less its waits for a processor if these are known.
-        exact: Whether they are known.
+        wall: Seconds of wall time, without waits for a processor if these are known.
+        exact: Whether those waits are known.
     """
 
     cpu: float
@@ -45,14 +46,14 @@ class ProcessUsage(Struct, frozen=True):
     exact: bool
 
     def over(self, seconds: float) -> Cause | None:
-        """Return which limit of so many computing seconds is exceeded, if any."""
+        """Return which limit is exceeded for an allowance of ``seconds`` of computing, if any."""
         if self.cpu >= seconds:
             return "cpu"
         return "wall" if self.wall >= PATIENCE * seconds else None
 
     @property
     def own(self) -> float:
-        """Return seconds charged to a budget: processor time of all threads, or wall time less waits if more."""
+        """Return the seconds charged to a budget: processor time of all threads, or wall time without waits if more."""
         return max(self.cpu, self.wall if self.exact else self.wall / PATIENCE)
 
     def left(self, seconds: float) -> float:
@@ -63,12 +64,12 @@ class ProcessUsage(Struct, frozen=True):
 class Meter:
     """Measures a process from outside.
 
-    A process that has ended counts as last measured; one whose id isn't known has used nothing.
+    A process that has ended keeps its last measurement; one with an unknown id has used nothing.
 
     Args:
-        pid: Its id here.
-        tree: Whether its children are always measured too; else only those it has waited for, and when `spent` is
-            asked to.
+        pid: The process id.
+        tree: Whether to measure all its children; else only those it has waited for, unless `spent` is called with
+            ``live``.
     """
 
     def __init__(self, pid: int | None, *, tree: bool = False) -> None:
@@ -87,7 +88,7 @@ class Meter:
         """Return its usage since `restart`.
 
         Args:
-            live: Include children that still run.
+            live: Whether to include children that still run.
         """
         self._look(live=live or self._tree)
         wall = time.monotonic() - self._began
@@ -122,9 +123,9 @@ def in_words(cause: Cause, seconds: float) -> str:
 
 
 def processor_time(pid: int) -> float | None:
-    """Return seconds that all threads of a process have computed, ended ones included; None if it has ended."""
+    """Return the computing seconds of all threads of a process, ended ones included; None if the process has ended."""
     if _LINUX:
-        # What the C library's clock_getcpuclockid makes of a process id.
+        # The clock id that the C library's clock_getcpuclockid derives from a process id.
         with contextlib.suppress(OSError):
             return time.clock_gettime((~pid << 3) | 2)
     with contextlib.suppress(psutil.Error):
@@ -137,7 +138,7 @@ def _of_ended(stat: int | None) -> float:
     if stat is None:
         return 0.0
     with contextlib.suppress(OSError, ValueError, IndexError):
-        # The name, which may hold anything, is in parentheses; the times are the 16th and 17th field.
+        # The name, which may contain anything, is in parentheses; the times are the 16th and 17th field.
         fields = os.pread(stat, _LONGEST, 0).rpartition(b")")[2].split()
         return (int(fields[13]) + int(fields[14])) / _TICKS
     return 0.0
@@ -156,9 +157,7 @@ def _opened(pid: int | None, name: str) -> int | None:
 
 
 def _waited(descriptor: int | None) -> float | None:
-    """Return seconds that a process (its first thread) has waited for a processor; None if the kernel doesn't report
-    it.
-    """
+    """Return the seconds that a process (its first thread) has waited for a processor; None if unknown."""
     if descriptor is None:
         return None
     with contextlib.suppress(OSError, ValueError, IndexError):

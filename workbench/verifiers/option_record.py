@@ -17,7 +17,7 @@ def meanings(record: type[Struct]) -> dict[str, str]:
 
 
 def choices(record: type[Struct]) -> dict[str, tuple[str, ...]]:
-    """Return options that accept a few words only, with these words."""
+    """Return the options with a fixed set of values, and these values."""
     return {name: found for name, hint in _hints(record).items() if (found := words(hint))}
 
 
@@ -32,7 +32,7 @@ def made(record: type[Record], options: Mapping[str, str]) -> Record:
 
 
 def chosen(record: Struct) -> dict[str, object]:
-    """Return the values that differ from the defaults: without any, a configuration keeps its earlier hash."""
+    """Return the values that differ from the defaults: a configuration without any keeps its earlier hash."""
     values = structs.asdict(record)
     return {one.name: values[one.name] for one in structs.fields(record) if values[one.name] != one.default}
 
@@ -53,7 +53,7 @@ def read(name: str, text: str, hint: Any) -> Any:
     """Parse an option's value.
 
     Raises:
-        ValueError: It is invalid.
+        ValueError: The value is invalid.
     """
     few = words(hint)
     if few and text.lower() not in few:

@@ -1,4 +1,4 @@
-"""Worker processes for verifiers that may hang, crash or take all memory.
+"""Worker processes for verifiers that may hang, crash or use all memory.
 
 The pool belongs to a single-threaded loop: it never waits for a worker except in `WorkerPool.wait`.
 """
@@ -29,7 +29,7 @@ from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer
 _START_UP_DEATHS = 3
 _STOP_S = 2.0
 _FULL = 0.95
-"""The part of its memory from which a worker has had all of it: the rest is in pieces too small."""
+"""Share of its memory at which a worker counts as full: the rest is too fragmented."""
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; import msgspec; "
@@ -42,12 +42,12 @@ class _Worker:
     """One process and its item, if any.
 
     Attributes:
-        pid: Its process id, once it has reported it.
-        ready: It has loaded the verifier.
-        item: Its current item or, if ``answered``, one that is not released yet.
-        started: Monotonic time at which it got its item, or was started itself.
-        next_look: Monotonic time at which its time could be over.
-        meter: Its usage since then, once its process id is known.
+        pid: The process id, once reported.
+        ready: Whether it has loaded the verifier.
+        item: The current item or, if ``answered``, one that is not released yet.
+        started: Monotonic time at which it got its item, or was started.
+        next_look: Monotonic time at which its time may be up.
+        meter: The usage since then, once the process id is known.
     """
 
     def __init__(self, sock: socket.socket, start_s: float, item: VerifierInput | None = None) -> None:
@@ -78,20 +78,19 @@ class _Worker:
 class WorkerPool:
     """A fixed number of workers for one verifier.
 
-    A worker that misses an item's deadline is killed, one that dies is replaced; both items get an
-    abstention (``timeout`` with the rule ``timeout.cpu`` or ``timeout.wall``, ``worker_died``). The deadline is one of
-    processor time, so that an item in time alone is in time under load; an answer after it is discarded. By
-    the clock an item may take ten times as long. A worker gets its next item only after `release`, so that
-    a result can be stored first.
+    A worker that misses an item's deadline is killed, one that dies is replaced; both items get an abstention
+    (``timeout`` with the rule ``timeout.cpu`` or ``timeout.wall``, ``worker_died``). The deadline is in processor time,
+    so that it doesn't depend on the machine's load; an answer after it is discarded. An item may take ten times as much
+    wall time. A worker gets its next item only after `release`, so that a result can be stored first.
 
     Args:
         spec: The verifier's registered kind and its options.
-        workers: How many worker processes.
+        workers: Number of worker processes.
         deadline: Seconds of processor time an item may take, sending included; by default the verifier's allowance.
         memory_bytes: Resident memory a worker may use once it has loaded; by default the verifier's allowance.
 
     Raises:
-        UsageError: There is no such kind or option.
+        UsageError: No such kind or option exists.
         VerifierError: The kind can't be used.
     """
 
@@ -138,12 +137,12 @@ class WorkerPool:
 
     @property
     def free(self) -> int:
-        """Return how many items can be submitted now; workers still loading don't count."""
+        """Return how many items can be submitted now; workers that are still loading don't count."""
         return sum(_is_free(worker) for worker in self._workers)
 
     @property
     def pids(self) -> list[int]:
-        """Return process ids: the server's, then the workers' as far as known."""
+        """Return the process ids of the server and, as far as known, of the workers."""
         return [self._server.pid, *sorted(worker.pid for worker in self._workers if worker.pid)]
 
     def submit(self, item: VerifierInput) -> None:
@@ -161,7 +160,7 @@ class WorkerPool:
         self._watch(worker)
 
     def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
-        """Wait until an item is answered, a worker becomes free, or the time is over.
+        """Wait until an item is answered, a worker becomes free, or the time is up.
 
         Args:
             timeout: The longest wait in seconds.
@@ -180,7 +179,7 @@ class WorkerPool:
                 return results
 
     def release(self, item: int) -> None:
-        """Free the worker that answered an item: its result is stored.
+        """Free the worker that answered an item, after its result is stored.
 
         Raises:
             KeyError: No answered item has this id.
@@ -226,7 +225,7 @@ class WorkerPool:
             late: Cause | None = "wall"
         else:
             spent = worker.meter.spent(live=True)
-            # Loading isn't minutes of computing: it is late when its time by the clock is over.
+            # Loading is limited by wall time: it doesn't take minutes of computing.
             late = spent.over(seconds) if worker.ready else "wall" if spent.wall >= seconds else None
             worker.next_look = now + spent.left(seconds)
         if late is None:
@@ -329,9 +328,9 @@ def _is_free(worker: _Worker) -> bool:
 
 
 def _start_server(setup: Setup) -> subprocess.Popen[bytes]:
-    """Start the server in a session of its own, where no key press reaches it.
+    """Start the server in a separate session, so that key presses don't reach it.
 
-    A fixed hash seed makes sympy's choices repeatable; N workers can use one thread each.
+    A fixed hash seed makes sympy's choices reproducible; each worker uses one thread.
     """
     fixed = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The registry that finds built-in and plug-in verifiers by name, and makes them."""
+"""The registry that finds built-in and plug-in verifiers by name, and creates them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class VerifierKind(Struct, frozen=True, kw_only=True):
 
     Attributes:
         package: The distribution that provides it.
-        version: The class's own, if it doesn't depend on options.
-        choices: Options that accept a few words only -> these words.
+        version: The class's version, if it doesn't depend on options.
+        choices: Options with a fixed set of values -> these values.
         broken: Why it can't be used, or None.
     """
 
@@ -47,7 +47,7 @@ class VerifierKind(Struct, frozen=True, kw_only=True):
 
 
 class Registry:
-    """The verifiers of all installed packages, as found when the registry is made."""
+    """The verifiers of all installed packages, as found when the registry is created."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[EntryPoint]] = defaultdict(list)
@@ -69,8 +69,8 @@ class Registry:
         """Return a kind's entry point.
 
         Raises:
-            UsageError: There is no such kind.
-            VerifierError: Several packages provide one of this name.
+            UsageError: No such kind exists.
+            VerifierError: Several packages provide a kind with this name.
         """
         points = self._found.get(kind, [])
         if not points:
@@ -82,7 +82,7 @@ class Registry:
         return points[0]
 
     def load(self, kind: str, options: dict[str, str] | None = None) -> AnyVerifier:
-        """Make a verifier.
+        """Create a verifier.
 
         Args:
             kind: The registered name.
@@ -95,10 +95,10 @@ class Registry:
         return build(self.entry_point(kind), options or {})
 
     def local(self, kind: str, options: dict[str, str] | None = None) -> Verifier:
-        """Make a verifier that works on this machine; errors as with `load`.
+        """Create a local verifier; also raises as `load` does.
 
         Raises:
-            UsageError: It calls a model server, or runs programs.
+            UsageError: The verifier calls a model server, or runs programs.
         """
         return require_local(self.load(kind, options))
 
@@ -120,10 +120,10 @@ class Registry:
 
 
 def require_local(verifier: AnyVerifier) -> Verifier:
-    """Return the verifier, if it works on this machine, with the texts alone.
+    """Return the verifier if it works locally, from the texts only.
 
     Raises:
-        UsageError: It calls a model server, or runs programs.
+        UsageError: The verifier calls a model server, or runs programs.
     """
     if verifier.isolation in ("served", "sandbox"):
         does = "asks a model server" if verifier.isolation == "served" else "runs programs"
@@ -134,8 +134,8 @@ def require_local(verifier: AnyVerifier) -> Verifier:
 class _Printed:
     """Redirects standard output while plug-ins are loaded: output of a loading thread goes to standard error.
 
-    `contextlib.redirect_stdout` is process-wide: output of other threads would be lost to a reader of a pipe, and two
-    threads that overlap would leave it redirected for good.
+    `contextlib.redirect_stdout` is process-wide: output of other threads would be lost, and two overlapping threads
+    would leave it redirected.
     """
 
     def __init__(self) -> None:
@@ -146,7 +146,7 @@ class _Printed:
     @contextmanager
     def redirect_output(self) -> Iterator[None]:
         with self._lock:
-            # Who took the output elsewhere while something was loaded has put this back afterwards.
+            # Code that redirected the output during loading has restored this object afterwards.
             if not self._loading and cast("object", sys.stdout) is not self:
                 self._output, sys.stdout = sys.stdout, cast("TextIO", self)
             self._loading += 1
@@ -174,7 +174,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
     Raises:
         UsageError: An option is unknown.
         OptionError: An option has a wrong value.
-        VerifierError: The class can't be imported or made.
+        VerifierError: The class can't be imported or instantiated.
     """
     cls = _import(point)
     unknown = sorted(options.keys() - cls.options.keys() - getattr(cls, "filled_in", frozenset()))
@@ -211,7 +211,7 @@ def _require_identity(point: EntryPoint, verifier: Configured) -> None:
 
 def _import(point: EntryPoint) -> Any:
     try:
-        # A module that prints when it is imported must not end up between the lines of a report.
+        # A module that prints during its import must not write between the lines of a report.
         with _PRINTED.redirect_output():
             cls = point.load()
     except VerifierError:

@@ -1,7 +1,7 @@
-"""Options of all verifiers with a model server: which server it is, and limits on its use.
+"""Options of all verifiers with a model server: the server, and limits on its use.
 
-Values arrive as text. A wrong one is a ValueError in words, ``option: what is wrong``, which never repeats a possible
-key.
+Values arrive as text. A wrong one is a ValueError with the message ``option: what is wrong``, which never repeats a
+possible key.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "proxy": "proxy to go through, or environment for what HTTPS_PROXY and its like say (default: none)",
     "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
 }
-"""Options of `server_from`, and what they do."""
+"""Options of `server_from`, and their descriptions."""
 LIMIT_OPTIONS: Final[dict[str, str]] = {
     "concurrency": f"calls in flight at most (default {DEFAULT_CONCURRENCY})",
     "rpm": "requests a minute at most",
@@ -63,7 +63,7 @@ LIMIT_OPTIONS: Final[dict[str, str]] = {
     "max_tokens_total": "tokens at most, over all starts of the run",
     "max_cost": "US dollars at most, over all starts of the run",
 }
-"""Options of `limits_from`, and what they do."""
+"""Options of `limits_from`, and their descriptions."""
 SAMPLING_OPTIONS: Final[dict[str, str]] = {
     "temperature": "how freely replies are drawn; 0 for the likeliest, none sends none (default: the template's)",
     "top_p": "draw from the likeliest tokens of this total probability",
@@ -71,9 +71,9 @@ SAMPLING_OPTIONS: Final[dict[str, str]] = {
     "max_tokens": "longest reply, in tokens; none to leave it to the server",
     "seed": "seed of all draws: a search's own, and the server's where it takes one",
 }
-"""Options of `sampling_from`, and what they do."""
+"""Options of `sampling_from`, and their descriptions."""
 NOT_SENT: Final = "none"
-"""In the place of a setting: it is the server's to choose."""
+"""The value that leaves a setting to the server."""
 Word = TypeVar("Word", bound=str)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _MOST_CONCURRENT = 10_000
@@ -144,7 +144,7 @@ def _command(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestExtras:
-    """Return additions to requests to a server of this kind, from `SERVER_OPTIONS`; errors as with `server_from`."""
+    """Return additions to requests to a server of this kind, from `SERVER_OPTIONS`; raises as `server_from` does."""
     effort, field = options.get("reasoning_effort"), options.get("max_tokens_field")
     if effort is not None and not _EFFORT.fullmatch(effort):
         raise ValueError("reasoning_effort: it takes one word, such as low, medium or high")
@@ -197,7 +197,7 @@ def line(options: Mapping[str, str], name: str) -> str | None:
     """Return a line of text; None if the option isn't given.
 
     Raises:
-        ValueError: It is empty or has several lines.
+        ValueError: The value is empty or has several lines.
     """
     value = options.get(name)
     if value is not None and (not value.strip() or not value.isprintable()):
@@ -213,14 +213,14 @@ def _server_name(options: Mapping[str, str]) -> str | None:
 
 
 def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection[str]) -> None:
-    """Make sure that the user's settings reach the server: a dropped one would be displayed as if it applied.
+    """Check that the user's settings reach the server: a dropped one would be displayed as if it applied.
 
     Args:
-        sampling: With all settings of a call.
-        chosen: Names of the user's settings; for others a run only warns.
+        sampling: All settings of a call.
+        chosen: Names of the user's settings; for others there is only a warning.
 
     Raises:
-        ValueError: One can't be sent.
+        ValueError: A setting can't be sent.
     """
     profile = spoken_to(server.profile, server.model, server.extras.api)
     for name in unsent(profile, server.model, sampling):
@@ -237,7 +237,7 @@ class OneServer:
     """Shared members of verifiers that call one server.
 
     Attributes:
-        calls: Calls an item takes at most.
+        calls: Maximum number of calls for an item.
     """
 
     calls: ClassVar[float] = 1.0
@@ -299,7 +299,7 @@ def required(options: Mapping[str, str], name: str) -> str:
     """Return a required option.
 
     Raises:
-        ValueError: It is missing or empty.
+        ValueError: The option is missing or empty.
     """
     value = options.get(name, "").strip()
     if not value:
@@ -311,7 +311,7 @@ def model_name(options: Mapping[str, str], name: str) -> str:
     """Return a server's name of a model.
 
     Raises:
-        ValueError: It is missing, empty, or can't be such a name.
+        ValueError: The option is missing, empty, or not a valid name.
     """
     value = required(options, name)
     if len(value) > _LONGEST_MODEL or not value.isprintable():
@@ -320,10 +320,10 @@ def model_name(options: Mapping[str, str], name: str) -> str:
 
 
 def choice(options: Mapping[str, str], name: str, allowed: Sequence[Word], default: Word) -> Word:
-    """Return one of several words.
+    """Return an option's value from a fixed set.
 
     Raises:
-        ValueError: It is another one.
+        ValueError: The value is not in the set.
     """
     value = options.get(name, default)
     for word in allowed:
@@ -336,7 +336,7 @@ def switch(options: Mapping[str, str], name: str, default: bool) -> bool:
     """Parse ``true`` or ``false``, also written ``on`` or ``off``.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The value is another one.
     """
     words = {"true": True, "on": True, "false": False, "off": False}
     return words[choice(options, name, tuple(words), "true" if default else "false")]
@@ -346,7 +346,7 @@ def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = 
     """Parse a whole number; None if the option isn't given.
 
     Raises:
-        ValueError: It is not one, or out of range.
+        ValueError: The value is not a whole number, or out of range.
     """
     text = options.get(name)
     if text is None:
@@ -371,12 +371,12 @@ def number(
     """Parse a finite number; None if the option isn't given.
 
     Args:
-        above: It is greater than this.
-        least: It is this or greater.
-        most: It is this or less.
+        above: Exclusive lower bound.
+        least: Inclusive lower bound.
+        most: Inclusive upper bound.
 
     Raises:
-        ValueError: It is not one, or out of range.
+        ValueError: The value is not a finite number, or out of range.
     """
     text = options.get(name)
     if text is None:
@@ -395,13 +395,13 @@ def _quoted(text: str) -> str:
     return ascii(text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}...")
 
 
-# -- The verdict of a verifier that asks model servers, whatever the outcome of its calls.
+# -- The verdict of a verifier that calls model servers, whatever the outcome of its calls.
 
 
 async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
     """Return the verdict with its time; a call that failed for good is the verdict "error" with its code as reason.
 
-    Any other exception of the verifier, or result that is no verdict, is the error "internal".
+    Any other exception of the verifier, or a result that is not a verdict, is the error "internal".
 
     Raises:
         Halt: No call of the run can succeed now.
@@ -425,10 +425,10 @@ async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: A
 
 
 def _require_plain(answer: object) -> Judged:
-    """Return a verifier's result, if a database can hold it; else the verdict "error" that says what is wrong.
+    """Return a verifier's result if it can be stored; else the verdict "error" with the reason.
 
     Raises:
-        Exception: It holds data that is not plain, or of the wrong type.
+        Exception: The result has data that is not plain, or of the wrong type.
     """
     if not isinstance(answer, Judged):
         return Judged(verdict=failure(f"the verifier returned a {type(answer).__name__} instead of a Judged"))

@@ -43,7 +43,7 @@ def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
     )
 
 
-# -- Two heuristics of evaluation scripts, kept as simple as they are used, to compare real verifiers with.
+# -- Two heuristics of evaluation scripts, as simple as they are commonly used, to compare real verifiers with.
 
 
 _NUMBER = re.compile(r"(?:(?<![\w)\]}])[-−])?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?")
@@ -107,7 +107,7 @@ def _value(number: str) -> Decimal:
     return Decimal(number.replace(",", "").replace("−", "-"))
 
 
-# -- Baselines any verifier has to beat.
+# -- Baselines that any verifier has to beat.
 
 
 @verifier("always-incorrect", version="1", isolation="inline")

@@ -1,6 +1,6 @@
 """Messages between a pool and its workers: a length, then a record as MessagePack.
 
-Nothing is ever unpickled, so a faulty worker can send wrong data but not code.
+Nothing is unpickled, so a faulty worker can send wrong data but not code.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Setup(Struct, frozen=True, kw_only=True):
     Attributes:
         path: The pool's ``sys.path``.
         control: File descriptor on which sockets for new workers arrive.
-        kind: The verifier's name.
-        target: Its class as ``module:class``.
+        kind: The verifier's kind.
+        target: The verifier's class as ``module:class``.
         deadline: Seconds an item may take.
         memory_bytes: Resident memory a worker may use.
     """
@@ -50,13 +50,13 @@ class Hello(Struct, frozen=True, kw_only=True):
 
 
 class Loaded(Struct, frozen=True, kw_only=True):
-    """A worker's second message: it can take items, or why it can't."""
+    """A worker's second message: it is ready, or why it isn't."""
 
     failure: str | None = None
 
 
 class WorkerAnswer(Struct, frozen=True, kw_only=True):
-    """A verdict on an item, and whether the worker ends after it (it has grown too large)."""
+    """A verdict on an item, and whether the worker ends after it because it has grown too large."""
 
     item: int
     verdict: Verdict
@@ -79,7 +79,7 @@ def read(stream: BinaryIO) -> bytes | None:
 
 
 def message(incoming: bytearray) -> bytes | None:
-    """Remove the first complete message's body from the received bytes; None if there is none yet."""
+    """Remove the first complete message's body from the received bytes; return None without a complete message."""
     if len(incoming) < LENGTH.size:
         return None
     (length,) = LENGTH.unpack_from(incoming)
@@ -105,7 +105,6 @@ class Channel:
         return bool(self._outgoing)
 
     def send(self, message: Struct) -> None:
-        """Start sending a message; ``flush`` sends the rest."""
         self._outgoing = memoryview(pack(message))
         self.flush()
 
@@ -120,7 +119,7 @@ class Channel:
             self._outgoing = memoryview(b"")
 
     def receive(self) -> bytes | None:
-        """Return the next complete message's body, or None if there is none yet.
+        """Return the next complete message's body, or None if it is incomplete.
 
         Raises:
             EOFError: The worker has ended, or sends invalid data.

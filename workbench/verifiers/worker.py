@@ -1,10 +1,10 @@
 """The processes behind a worker pool: one server that forks workers, and the workers.
 
-The server imports the heavy modules once and forks a worker for every socket it is sent, so a new worker
-costs milliseconds. It is not `multiprocessing`'s fork server, because there every worker holds the pipe
-that keeps the server alive: when a run is killed, the server and a worker deep in a computation stay.
-Here the server ends as soon as its pool's end of the control socket closes, and the kernel then kills its
-workers, whatever they are doing.
+The server imports the heavy modules once and forks a worker for every socket it is sent, so a new worker costs
+milliseconds. `multiprocessing`'s fork server is not used: there every worker holds the pipe that keeps the server
+alive,
+so that the server and a busy worker survive when a run is killed. Here the server ends as soon as its pool's end of the
+control socket closes, and the kernel then kills its workers, whatever they are doing.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, large
         try:
             verdict = judged(verifier, item)
         except MemoryError:
-            # Freeing the memory could outlast the deadline: answer at once, and leave that to the kernel.
+            # Freeing the memory could exceed the deadline: answer at once, and leave that to the kernel.
             lift_memory_limit()
             ended = structs.replace(_OUT_OF_MEMORY, ms=(time.perf_counter() - started) * 1000)
             sock.sendall(pack(WorkerAnswer(item=item.item, verdict=ended, last=True)))

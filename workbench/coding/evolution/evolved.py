@@ -39,7 +39,7 @@ from workbench.core.project import Project, some_at_a_time
 from workbench.data.store.tests import problems_of
 from workbench.runs.store import runs
 
-# -- What an evolution has come to: the paper's table 2 and figures 4 to 6 as data.
+# -- Results of an evolution: the paper's table 2 and figures 4 to 6 as data.
 
 
 KS: Final = (1, 4, 8)
@@ -51,7 +51,7 @@ def round_rows(found: Sequence[Evolved], rounds: int) -> tuple[RoundRow, ...]:
     """Describe the set after each round.
 
     Args:
-        found: Problems that are through all rounds.
+        found: Problems that have finished all rounds.
     """
     same = [one for one in found if _snapshot(one, 0).kept]
     return tuple(_round_row(found, same, round) for round in range(rounds + 1))
@@ -73,10 +73,10 @@ def step_rows(found: Sequence[Evolved], rounds: int) -> tuple[StepRow, ...]:
 
 
 def model_rows(found: Sequence[Evolved], rounds: int, model_of: Mapping[int, str | None]) -> tuple[ModelRow, ...]:
-    """Count how often each model's solutions pass the final suites.
+    """Return how often each model's solutions pass the final suites.
 
     Args:
-        model_of: Who wrote a solution, by its row id.
+        model_of: The model that wrote each solution, by its row id.
     """
     counts: dict[str | None, list[tuple[int, int]]] = defaultdict(list)
     for one in _in_set(found, rounds):
@@ -98,10 +98,10 @@ def model_rows(found: Sequence[Evolved], rounds: int, model_of: Mapping[int, str
 
 
 def mean_pass_at(k: int, pairs: Iterable[tuple[int, int]]) -> float | None:
-    """Return the mean over problems of 1 - C(n - c, k) / C(n, k); None if none has k solutions.
+    """Return the mean over problems of 1 - C(n - c, k) / C(n, k); None if no problem has k solutions.
 
     Args:
-        pairs: n and c of each problem: solutions, and those of them that pass.
+        pairs: n and c of each problem: the numbers of solutions and of passing solutions.
     """
     import numpy as np
 
@@ -212,13 +212,13 @@ def names(project: Project) -> list[str]:
 
 
 def evolution(project: Project, name: str, dataset: str | None = None) -> EvolutionRow:
-    """Return the evolution of a name.
+    """Return the evolution with a name.
 
     Args:
-        dataset: Its data set; only needed where several have an evolution of this name.
+        dataset: Its data set; only needed if several have an evolution with this name.
 
     Raises:
-        UsageError: There is none, or several.
+        UsageError: No evolution has this name, or several have it.
     """
     rows = evolutions.named(project.database.reader(), name)
     found = [row for row in rows if dataset in (None, row.dataset)]

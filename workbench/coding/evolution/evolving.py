@@ -1,8 +1,7 @@
-"""Runs evolutions by rounds: each problem's steps in sequence, each written once.
+"""Run evolutions by rounds: each problem's steps in sequence, each written once.
 
-A process that is killed at any point goes on with the same command, and what comes out is the same byte for byte:
-every step of a problem is one transaction, every draw has a seed of its own, and equal requests have the reply that is
-stored for them.
+A process that is killed at any point can be resumed with the same command, and the result is the same byte for byte:
+every step of a problem is one transaction, every draw has a separate seed, and equal requests get their stored reply.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from workbench.runs.generation import Executor, Watch, Writer, WritingRequest
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, program_of
 
 FEWEST_SOLUTIONS: Final = 2
-"""A pool of one solution has nothing to tell apart."""
+"""A pool of one solution can't be split by tests."""
 SKIPPED: Final[dict[str, str]] = {
     "no_tests": "no tests in the suite it is to start from",
     "stdio": "tests of standard input: rewrite the problem first (code refine)",
@@ -45,13 +44,11 @@ SKIPPED: Final[dict[str, str]] = {
 }
 """Why a problem does not evolve, by code."""
 _TOGETHER = 32
-"""Problems whose requests are under way, and whose solutions are executed, at a time."""
+"""Problems whose requests and executions are in progress at a time."""
 _NEW: Final = "new"
 
 
 class _Evolution(Struct, frozen=True):
-    """The context of every step of an evolution."""
-
     project: Project
     row: EvolutionRow
     writer: Writer
@@ -61,17 +58,17 @@ class _Evolution(Struct, frozen=True):
 
 
 _Work = Callable[[_Evolution, Sequence[int]], dict[int, Step]]
-"""What one step is, of some problems."""
+"""A step's work on some problems."""
 
 
 def begin(project: Project, name: str, settings: EvolutionSettings, dataset: str | None = None) -> EvolutionRow:
-    """Return the evolution of that name, created if need be; nothing is requested or executed yet.
+    """Return the evolution with a name, created if missing; nothing is requested or executed yet.
 
     Args:
-        dataset: The data set whose problems evolve; only needed where several hold problems.
+        dataset: The data set whose problems evolve; only needed if several contain problems.
 
     Raises:
-        UsageError: The name has other settings or is a suite's, or it is not clear which data set is meant.
+        UsageError: The name has other settings or belongs to a suite, or the data set is ambiguous.
     """
     _require_extractor(settings.extractor)
     found = code_dataset(project, dataset)
@@ -94,14 +91,14 @@ def evolve(
     """Run every problem through its remaining steps.
 
     Args:
-        own: Prompts that stand in the place of ours.
-        problems: Only the first so many problems that can evolve; None is all of them.
-        only: Only problems with these ids; None is all of them.
-        shard: Only problems of this share, for several machines; None is all of them.
-        watch: Is told what is being done, for how many problems it is done, and of how many.
+        own: Custom prompts that replace the built-in ones.
+        problems: Maximum number of problems, the first that can evolve; None for all.
+        only: Only problems with these ids; None for all.
+        shard: Only problems of this shard, for several machines; None for all.
+        watch: Called with the current step, the number of finished problems, and their total.
 
     Raises:
-        RunError: No model can be asked now; what was answered is stored, and the same call goes on from there.
+        RunError: No call can succeed now; replies received are stored, and the same call continues from there.
     """
     run = _Evolution(project, row, writer, executor, secret(project.database.reader()), own)
     share = None if shard is None else evolutions.in_share(project.database.reader(), row.dataset_id, shard)
@@ -129,7 +126,7 @@ def _require_extractor(name: str) -> None:
     """Reject an unknown extractor, by its name with its version.
 
     Raises:
-        UsageError: There is none of this name and version.
+        UsageError: No extractor has this name and version.
     """
     known = [str(extractor) for extractor in EXTRACTORS.values()]
     if name not in known:
@@ -261,7 +258,7 @@ def _ask_model(
         plan, problem = plans[question], problems[question]
         programs = {place: _code(run, problem, pools[question][place]) for place in plan.shown}
         messages = growing.request(plan, found[question], problem, programs, run.row.settings, run.secret, run.own)
-        # Where a round has brought nothing, the next one asks the same: it is to get another reply.
+        # If a round has added no test, the next one sends the same request: it needs another reply.
         asked.append(WritingRequest(messages=messages, sample=plan.round, step=f"{plan.mode} tests"))
     return dict(zip(asking, run.writer.ask(asked) if asked else [], strict=True))
 
@@ -282,9 +279,9 @@ def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests])
 def _executed(
     run: _Evolution, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
 ) -> tuple[dict[tuple[int, int | None], str], set[int]]:
-    """Return outcomes by problem and solution, those of the reference solution under None.
+    """Return outcomes by problem and solution, with None for the reference solution; and problems to repeat.
 
-    And the problems with a solution that the harness died over: they stay where they are until the next call.
+    Problems with a solution that crashed the harness make no progress until the next call.
     """
 
     def jobs() -> Iterator[tuple[tuple[int, int | None], Program]]:
@@ -311,16 +308,16 @@ def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
     return code_of(problem, solution.text, solution.form, extractor).source
 
 
-# -- Evolutions by name and problem: where the tests of their suites come from, and what they have seen of a pool.
+# -- Evolutions by name and problem: the origin of the tests in their suites, and outcomes of the pool.
 
 
 class SuiteOrigin(NamedTuple):
     """The origin of a problem's tests in a suite of an evolution.
 
     Attributes:
-        evolution: Its name.
-        rounds: The round each test came with, in the suite's order; 0 for those it began with.
-        outcomes: Letters of the solutions in its pool, by the completion's row id.
+        evolution: The evolution's name.
+        rounds: The round in which each test was added, in the suite's order; 0 for the initial tests.
+        outcomes: Outcome letters of the pool's solutions, by the completion's row id.
     """
 
     evolution: str
@@ -329,7 +326,7 @@ class SuiteOrigin(NamedTuple):
 
 
 class EvolutionName(NamedTuple):
-    """An evolution; its name tells it from others of its data set."""
+    """An evolution; its name is unique within its data set."""
 
     dataset: str
     name: str
@@ -347,7 +344,7 @@ def problems_in(project: Project, wanted: EvolutionName) -> array[int]:
 
 
 def origin_of(project: Project, question: int, suite: str) -> SuiteOrigin | None:
-    """Return the origin of a problem's tests of a suite; None if no evolution made them."""
+    """Return the origin of a problem's tests in a suite; None if the suite comes from no evolution."""
     reader = project.database.reader()
     for row in evolutions.every(reader):
         names = evolutions.suite_names(row.name, row.settings.rounds)

@@ -1,8 +1,7 @@
-"""One step of a round: the solutions and tests that the model is shown, and the acceptance of its tests (EvolveCoder
-2.3).
+"""One step of a round: the solutions and tests shown to the model, and the acceptance of its tests (EvolveCoder 2.3).
 
-Both steps see all tests there are by then: the second those of the first, as the paper alternates them. (The released
-functions let both begin with the tests of the round before.)
+Each step shows all tests that exist by then: the second step includes those of the first, as the paper alternates them.
+(In the released functions both steps begin with the tests of the previous round.)
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from workbench.core.code_tests.broken import bound_names
 from workbench.data.alike import draw
 from workbench.llm.records import PromptMessage
 
-# -- Which tests are shown, and which stay (EvolveCoder 2.3, and the functions its authors have released).
+# -- Which tests are shown, and which are kept (EvolveCoder 2.3, and the functions its authors released).
 
 
 def columns(vectors: Sequence[str]) -> list[str]:
@@ -50,8 +49,8 @@ def splits(column: str) -> bool:
 def shown_to_beat(tests: Sequence[str], settings: EvolutionSettings) -> list[int]:
     """Return positions of the tests that an adversarial step shows.
 
-    Tests that fewer than a tenth pass are left out, as released; those that nearly all pass, as the paper has it, where
-    a threshold says what that is and others are left.
+    Tests that fewer than a tenth of the solutions pass are omitted, as in the released code. Tests that nearly all pass
+    are omitted, as in the paper, if the settings have a threshold for that and other tests remain.
     """
     likely = [place for place, column in enumerate(tests) if rate(column) >= settings.least]
     if settings.easiest is None:
@@ -64,11 +63,11 @@ def shown_to_split(tests: Sequence[str], settings: EvolutionSettings, draw: Rand
 
 
 def stays(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw: Random) -> Snapshot:
-    """Return which of a problem's tests stay after a round, and whether the problem does.
+    """Return which of a problem's tests are kept after a round, and whether the problem is.
 
     Args:
-        vectors: A pass vector a solution over all tests up to the round.
-        draw: Draws which of too many alike tests stay.
+        vectors: One pass vector for each solution, over all tests up to the round.
+        draw: Draws which of too many equivalent tests are kept.
     """
     tests = columns(vectors)
     groups = _alike(tests, settings.least)
@@ -110,15 +109,15 @@ def _alike(tests: Sequence[str], least: float) -> list[list[int]]:
 
 
 NO_TESTS: Final = "no_tests"
-"""No test is left to show: fewer than a tenth of the solutions pass each."""
+"""No test can be shown: fewer than a tenth of the solutions pass each."""
 
 
 class PlannedStep(Struct, frozen=True, kw_only=True):
     """A step that is ready to be requested.
 
     Attributes:
-        shown: Places of the solutions to show.
-        view: Places of the tests to show.
+        shown: Positions of the solutions to show.
+        view: Positions of the tests to show.
     """
 
     round: int
@@ -128,7 +127,7 @@ class PlannedStep(Struct, frozen=True, kw_only=True):
 
     @property
     def skipped(self) -> str | None:
-        """Explain why nothing is requested; None if it is."""
+        """Explain why nothing is requested; None if a request is made."""
         return None if self.view else NO_TESTS
 
 
@@ -154,9 +153,9 @@ def request(
     """Return the request to the model.
 
     Args:
-        programs: The shown solutions' code by their places.
-        secret: The database's own, for the lines around texts.
-        own: Prompts that stand in the place of ours.
+        programs: The shown solutions' code by position.
+        secret: The database's secret, for the delimiters around texts.
+        own: Custom prompts that replace the built-in ones.
     """
     vectors, tests = evolved.vectors, evolved.tests
     shown = ShownProblem(
@@ -186,13 +185,13 @@ def grown(
 ) -> GrowthStep:
     """Return the step, once its tests have been executed.
 
-    A test that the reference solution fails is wrong, unless the settings take it or a model wrote that. (The paper
-    has no reference solutions for its problems and takes every test; the final filter removes those that next to nobody
+    A test that the reference solution fails is rejected, unless the settings accept it or a model wrote the reference.
+    (The paper has no reference solutions and accepts every test; the final filter removes those that almost no solution
     passes.) A test of a discriminative step has to split the solutions.
 
     Args:
-        outcomes: A string a solution, a letter a test executed.
-        reference: The reference solution's own; None without one that people wrote.
+        outcomes: One string for each solution, with one letter for each executed test.
+        reference: The outcomes of the reference solution; None without one written by humans.
     """
     rejected = Counter(taken.rejected)
     kept = []

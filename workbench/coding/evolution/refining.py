@@ -1,7 +1,7 @@
-"""Rewrites problems of standard input as problems with a function to write (EvolveCoder 2.2).
+"""Rewrite problems of standard input as problems with a function to write (EvolveCoder 2.2).
 
-The paper's model writes the problem and its tests; here it writes a solution too. That is a model's word like the
-tests: it is executed against them, and how many it passes is told, but none is dropped for it.
+The paper's model writes the problem and its tests; here it also writes a solution. Like the tests, the solution is not
+trusted: it is executed against them and the number of passes is reported, but no test is dropped for a failure.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from workbench.runs.generation import Executor, Writer, WritingRequest
 from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS
 
 USUAL: Final = Sampling(temperature=0.6, top_p=0.95, max_tokens=8192)
-"""How replies are drawn unless somebody says otherwise: as by EvolveCoder's released code."""
+"""The default sampling, as in EvolveCoder's released code."""
 
 _TOGETHER: Final = 32
 _STEP: Final = "problem written anew"
 
 
 def prompts_of(wish: RefinementOptions) -> dict[Asked, OwnPrompt]:
-    """Return the custom prompts; errors as with `own_prompts`."""
+    """Return the custom prompts; raises as `own_prompts` does."""
     return own_prompts(wish.templates, ("with-reference", "without-reference"))
 
 
@@ -67,19 +67,19 @@ def refine(
 ) -> RefineReport:
     """Rewrite problems of standard input into a file that ``workbench import`` reads.
 
-    A problem is shown with its reference solution, or alone where it has none. Equal requests have their stored reply,
-    so that the same call after a kill writes the same file.
+    A problem is shown with its reference solution if it has one. Equal requests get their stored reply, so that the
+    same call after a kill writes the same file.
 
     Args:
-        own: Prompts that stand in the place of ours.
-        functions: Take problems that have a function to write already, too.
-        limit: Only the first so many problems.
-        force: Replace an existing file.
+        own: Custom prompts that replace the built-in ones.
+        functions: Whether to include problems that already have a function to write.
+        limit: Maximum number of problems, the first ones.
+        force: Whether to replace an existing file.
 
     Raises:
         FormatError: The file exists, or can't be written.
-        StoreError: The file belongs to the database itself.
-        RunError: No model can be asked now; what was answered is stored.
+        StoreError: The file is part of the database.
+        RunError: No call can succeed now; replies received are stored.
     """
     project.database.require_other(path)
     chosen = [

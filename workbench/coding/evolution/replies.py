@@ -1,4 +1,4 @@
-"""Parses a model's reply: tests, or a rewritten problem. Nothing is executed here."""
+"""Parse a model's reply: tests, or a rewritten problem. Nothing is executed here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_PROPOSED = 500
 _LIST = re.compile(r'"tests"\s*:\s*\[')
 _TRIES = 50
 
-# What makes a test's value depend on more than its text, or lets it reach beyond the function it calls.
+# Syntax that makes a test's value depend on more than its text, or reaches beyond the called function.
 _REACHING = frozenset(
     {"breakpoint", "compile", "delattr", "eval", "exec", "exit", "globals", "hash", "help", "id", "input", "locals"}
     | {"memoryview", "object", "open", "print", "quit", "setattr", "vars"}
@@ -39,9 +39,9 @@ class ReadTests(Struct, frozen=True):
     """Tests that were parsed from a reply.
 
     Attributes:
-        tests: Those to be executed.
-        proposed: How many the reply holds.
-        rejected: How many are not to be executed, by code.
+        tests: Tests to execute.
+        proposed: Number of tests in the reply.
+        rejected: Numbers of rejected tests, by code.
     """
 
     tests: tuple[CodeTest, ...]
@@ -53,10 +53,10 @@ class Rewritten(Struct, frozen=True, kw_only=True):
     """A problem that a model rewrote.
 
     Attributes:
-        question: Its text.
+        question: The problem's text.
         entry_point: The function to write.
-        solution: A complete program that solves it; "" where none was asked for.
-        tests: Sources, as the reply has them.
+        solution: A complete program that solves it; "" if none was requested.
+        tests: Sources of the tests, as in the reply.
     """
 
     question: str
@@ -69,16 +69,17 @@ def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTe
     """Return the tests in a reply that may be executed.
 
     Args:
-        reply: The model's words: JSON with a list ``tests``, whole or cut short, with or without a fence and thinking.
-        names: What tests call: the entry point, and names that the problem's setup gives it. Without any, every call
-            counts.
-        present: Sources of the tests that there are; the same test in another spelling is a duplicate.
+        reply: The model's reply: JSON with a list ``tests``, complete or truncated, with or without a fence and
+            reasoning.
+        names: Names that tests may call: the entry point, and its aliases in the problem's setup. If empty, every call
+            is accepted.
+        present: Sources of existing tests; the same test in another spelling is a duplicate.
     """
     return checked(proposed(reply), names, present)
 
 
 def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> ReadTests:
-    """Return those of some tests that may be executed; arguments as with `taken_of`."""
+    """Return those of some tests that may be executed; see `taken_of` for the arguments."""
     called = frozenset(names)
     known = {spelling(source) for source in present}
     rejected: Counter[str] = Counter()
@@ -107,7 +108,8 @@ def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
     """Return the problem in a reply; None if a part of it is missing.
 
     Args:
-        bare: It has a question and tests alone, as a paper's prompt asks for: what the tests call is the function.
+        bare: Whether the reply has only a question and tests, as a paper's prompt requests: the function is then what
+            the tests call.
     """
     for value in _objects(reply[reply_start(reply) :]):
         tests = value.get("tests")
@@ -124,7 +126,7 @@ def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
 
 
 def called_by(sources: Sequence[str]) -> str:
-    """Return the name that most tests call, the first of equals; "" if none calls any."""
+    """Return the name that most tests call, the first of equals; "" if no test calls any."""
     counts: Counter[str] = Counter()
     for tree in filter(None, map(tree_of, sources)):
         called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
@@ -190,7 +192,7 @@ def _texts(values: list[Any]) -> list[str]:
     return [text.encode("utf-8", "replace").decode().strip() for text in texts]
 
 
-# -- What a model is asked for: tests that the best solutions fail, tests that tell alike ones apart, a new problem.
+# -- Prompts: for tests that the best solutions fail, tests that split equivalent solutions, or a new problem.
 
 
 _SYSTEM = (
@@ -239,7 +241,7 @@ _ANEW = (
 )
 _REFINE, _REFINE_ALONE = _BOTH + _ANEW, _ALONE + _ANEW
 PROMPTS: Final = blake2b("\0".join((_SYSTEM, *_AIMS.values(), _RULES, _REFINE)).encode(), digest_size=6).hexdigest()
-"""Names the words above: a reply belongs to the words it answers."""
+"""Digest of the prompts above: a reply is only reused for the same prompts."""
 
 
 class ShownProblem(Struct, frozen=True, kw_only=True):
@@ -247,10 +249,10 @@ class ShownProblem(Struct, frozen=True, kw_only=True):
 
     Attributes:
         question: The problem's text.
-        entry_point: What the tests call, if the data says so.
-        programs: The solutions that were chosen.
-        tests: The tests shown.
-        vectors: A pass vector a program over these tests.
+        entry_point: The function that the tests call, if the data names it.
+        programs: The chosen solutions.
+        tests: The tests to show.
+        vectors: One pass vector for each program, over these tests.
     """
 
     question: str
@@ -266,13 +268,13 @@ def for_tests(
     """Return the request of one step of a round.
 
     Args:
-        count: Tests asked for.
-        secret: The database's own, for the lines around texts.
-        own: Prompts that stand in the place of ours.
+        count: Number of requested tests.
+        secret: The database's secret, for the delimiters around texts.
+        own: Custom prompts that replace the built-in ones.
     """
     if mode in own:
         return own[mode].messages(_shown_texts(shown, count))
-    # Only texts have lines around them: what is put in beside them must be a bare name.
+    # Only texts have delimiters: other inserted values must be bare names.
     called = shown.entry_point or ""
     name = f"`{called}`" if called.isidentifier() else "what the problem asks for"
     programs = [(f"program {number}", text) for number, text in enumerate(shown.programs, 1)]
@@ -314,8 +316,8 @@ def for_problem(
     """Return the request to rewrite a problem of standard input, with a function to write and about ``count`` tests.
 
     Args:
-        solution: The reference solution; "" for none.
-        own: Prompts that stand in the place of ours.
+        solution: The reference solution; "" without one.
+        own: Custom prompts that replace the built-in ones.
     """
     if (asked := request_kind(solution)) in own:
         return own[asked].messages({"question": question, "solution": solution, "count": str(count)})

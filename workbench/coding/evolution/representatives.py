@@ -1,7 +1,8 @@
-"""Chooses the five solutions that a model is shown (EvolveCoder 2.3, and the functions its authors have released).
+"""Choose the five solutions that a model is shown (EvolveCoder 2.3, and the functions its authors released).
 
-A solution is its pass vector: a string with a character a test, ``"1"`` for a pass. The authors' functions refuse fewer
-than five solutions and fail on fewer than five chosen; here fewer are allowed, and the caller sees how many there are.
+A solution is represented by its pass vector: a string with one character for each test, ``"1"`` for a pass. The
+authors' functions reject fewer than five solutions and fail if fewer than five are chosen; here fewer are allowed, and
+the caller sees their number.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from workbench.core.item import Refusal
 FIVE: Final = 5
 _BEST: Final = 2
 _MIDDLE: Final = (0.4, 0.9)
-"""Pass rates among which the three diverse ones are looked for: at least the first, less than the second."""
+"""Range of pass rates of the three diverse solutions: at least the first, less than the second."""
 _SOME: Final = 0.1
-"""Where too few are in the middle: three at random that pass more than this."""
+"""If too few are in that range, three random solutions with a higher pass rate than this are used."""
 
 
 def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "released") -> list[int]:
     """Return the two best solutions and three that disagree most.
 
     Args:
-        vectors: A pass vector a solution, all of the same length.
-        draw: Used where fewer than three solutions are in the middle, as released.
-        objective: By what the three are chosen.
+        vectors: One pass vector for each solution, all of the same length.
+        draw: Used if fewer than three solutions are in the range, as released.
+        objective: The criterion for the three solutions.
 
     Returns:
-        Places in ``vectors``, ascending; fewer than five where no more are eligible.
+        Positions in ``vectors``, ascending; fewer than five if no more are eligible.
     """
     rates = [_rate(vector) for vector in vectors]
     best = sorted(range(len(vectors)), key=lambda place: -rates[place])[:_BEST]
@@ -51,15 +52,16 @@ def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "re
 def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
     """Return five solutions that the tests distinguish least.
 
-    A group of solutions with the same vector is drawn, the more likely the larger it is. Five of it are taken at
-    random, or all of it and whatever is nearest to it. Without such a group: the five with the least sum of distances.
+    A group of solutions with the same vector is drawn with a probability that grows with its size. Five of its members
+    are taken at random, or all members and the solutions nearest to them. Without such a group: the five with the least
+    sum of distances.
 
     Args:
-        vectors: A pass vector a solution, all of the same length.
-        draw: Draws the group, and among solutions that are equally near.
+        vectors: One pass vector for each solution, all of the same length.
+        draw: Draws the group, and among solutions at equal distance.
 
     Returns:
-        Places in ``vectors``, ascending; all of them where there are no more than five.
+        Positions in ``vectors``, ascending; all if there are at most five.
     """
     by_vector: dict[str, list[int]] = defaultdict(list)
     for place, vector in enumerate(vectors):
@@ -120,7 +122,7 @@ def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Ra
     return found
 
 
-# -- Which five solutions of a problem a model would be shown, for pass vectors in a file.
+# -- The five solutions of a problem to show to a model, for pass vectors in a file.
 
 
 def representatives(
@@ -129,8 +131,8 @@ def representatives(
     """Return the choice for each case of a file, in order, and the rejected lines.
 
     Args:
-        objective: By what an adversarial step chooses three beside the two best.
-        seed: Of the draws of each case, so that 0 gives what the released functions return after ``random.seed(0)``.
+        objective: The criterion of an adversarial step for three solutions in addition to the two best.
+        seed: Seed of each case's draws; 0 gives the results of the released functions after ``random.seed(0)``.
 
     Raises:
         FormatError: The file can't be read.

@@ -1,4 +1,4 @@
-"""Runs an evolution with real models and a real sandbox, and writes its files."""
+"""Run an evolution with real models and a real sandbox, and write its files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.runs.store import runs
 from workbench.tables.html import html
 
 DEFAULTS: Final = ProgramOptions()
-"""How solutions are executed unless somebody says otherwise."""
+"""The default options of executions."""
 
 
 def run(
@@ -49,24 +49,24 @@ def run(
     """Run the problems of a data set through all rounds, resuming an interrupted run.
 
     Args:
-        name: The evolution's; its suites are called after it.
-        models: The one that writes tests.
-        settings: Its model, its prompts and where programs run are filled in here.
-        templates: Files of prompts that stand in the place of ours (`own_prompts`).
-        dataset: Which data set; None for the only one that holds code problems.
-        problems: Only the first so many.
-        only: Only those with these ids.
-        shard: Only those of this share, for several machines.
+        name: The evolution's name; the names of its suites begin with it.
+        models: The model that writes tests.
+        settings: The settings; this function fills in the model, the prompts, and where programs run.
+        templates: Files of custom prompts (`own_prompts`).
+        dataset: The data set; None for the only one that contains code problems.
+        problems: Maximum number of problems, the first ones.
+        only: Only problems with these ids.
+        shard: Only problems of this shard, for several machines.
         programs: How solutions are executed.
-        cluster: Where solutions run instead of here; what its nodes do is kept there.
-        trust: Whether the user accepts servers that ``workbench.toml`` names.
-        watch: Is told how far it is.
+        cluster: The cluster that runs solutions instead of this machine; work of its nodes is recorded there.
+        trust: Whether the user approves servers that ``workbench.toml`` names.
+        watch: Called with the progress.
 
     Raises:
-        UsageError: The name has other settings, there are several models, or it is not clear which problems are meant.
-        NotTrustedError: The user has not accepted the servers.
-        UnsafeError: Nothing keeps solutions in here, and the user has not agreed to that.
-        RunError: No call can succeed now, or another process is at work; what was done is stored.
+        UsageError: The name has other settings, several models are given, or the problems are ambiguous.
+        NotTrustedError: The user has not approved the servers.
+        UnsafeError: This machine has no isolation, and the user has not approved that.
+        RunError: No call can succeed now, or another process has locked the database; finished work is stored.
     """
     if len(models.models) != 1:
         raise UsageError("One model writes the tests of an evolution.", f"Give {opt.model} once.")
@@ -97,12 +97,12 @@ def write_page(project: Project, row: EvolutionRow, path: Path, *, made: str, fo
     """Write an evolution's tables and plots as one self-contained page.
 
     Args:
-        made: When that is, in words: the only part that differs between two pages of the same evolution.
-        force: Replace an existing file.
+        made: The current date as text: the only difference between two pages of the same evolution.
+        force: Whether to replace an existing file.
 
     Raises:
         FormatError: The file exists, or can't be written.
-        StoreError: The file belongs to the database itself.
+        StoreError: The file is part of the database.
     """
     project.database.require_other(path)
     with new_file(path, force=force) as file:
@@ -114,7 +114,7 @@ def export(project: Project, row: EvolutionRow, path: Path, *, force: bool = Fal
 
     Raises:
         FormatError: The file exists, or can't be written.
-        StoreError: The file belongs to the database itself.
+        StoreError: The file is part of the database.
     """
     project.database.require_other(path)
     return write_lines(path, evolved.lines(project, row), force=force)

@@ -33,7 +33,7 @@ _LEFT_OUT = {"few_tests": "too few tests", "too_easy": "solved by nearly all"}
 
 def evolution_text(report: EvolutionReport) -> str:
     blocks = list(map(plain_table, _tables(report)))
-    # The distribution of scores stands in a table, too.
+    # The distribution of scores is also shown as a table.
     plots = [f"{plot.caption}\n\n{lines_text(plot)}\n" for plot in _plots(report)[:-1]]
     return "\n".join([_lead(report) + "\n", *blocks, *plots])
 
@@ -49,7 +49,7 @@ def evolution_document(report: EvolutionReport, made: str) -> Document:
     """Return the report as a page.
 
     Args:
-        made: When it is made, in words.
+        made: The current date as text.
     """
     rounds, sources, distribution, steps, rejected, models = _tables(report)
     passing, generated, by_model, scores = _plots(report)
@@ -250,7 +250,7 @@ def _word(value: object) -> str:
     return NONE if value is None else str(value)
 
 
-# -- problems that say the same --------------------------------------------------------------------
+# -- Near-duplicate problems.
 
 
 def duplicates_text(report: DuplicateReport) -> str:

@@ -1,4 +1,4 @@
-"""Measures how well verifiers rank and score the solutions of problems, from a database or a file."""
+"""Measure how well verifiers rank and score the solutions of problems, from a database or a file."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
     from workbench.statistics.ranking import ProblemRanking, ProblemScores
 
 
-# -- Scores that verifiers don't give: who is left out for having judged too little, and what a refusal counts.
+# -- Missing scores: which verifiers are excluded for too few verdicts, and how an abstention counts.
 
 
 TRUTH: Final = "truth"
 MOST_UNJUDGED: Final = 0.1
-"""Share of the problems with a solution that it has no verdict of, above which a verifier is partial."""
+"""Share of problems with an unjudged solution above which a verifier is excluded."""
 
 
 class Covered(Struct, frozen=True, kw_only=True):
     """The scope of a measurement.
 
     Attributes:
-        problems: Those in which every solution has a true score and one of each verifier.
+        problems: Problems in which every solution has a true score and a score of each verifier.
         raters: The verifiers.
-        partial: Verifiers that are left out, since they have judged too little.
-        coverage: Share of the solutions with true scores that a verifier itself gives a score, by name and data set.
-        filled: Scores that were missing and count as the lowest, by verifier.
-        left_out: Problems that are not measured.
-        lacking: The same by verifier, and by ``truth``.
+        partial: Verifiers that are excluded because they have judged too few solutions.
+        coverage: Share of the solutions with true scores that a verifier has scored, by name and data set.
+        filled: Numbers of missing scores that count as the lowest, by verifier.
+        left_out: Number of problems that are not measured.
+        lacking: The same by the verifier whose score is missing, or ``truth``.
     """
 
     problems: list[ScoredProblem]
@@ -75,10 +75,10 @@ def covered(
     """Determine which verifiers are measured, and on which problems.
 
     Args:
-        missing: What a score counts that a verifier refused to give: the lowest (``zero``), or nothing, so that the
-            problem is measured for nobody (``drop``). Where it was not asked or failed, it is always the latter.
-        named: The verifiers were asked for by name, and none is left out.
-        unitless: Those whose scores are no shares, so that 0 is not the lowest.
+        missing: How abstentions count: as the lowest score (``zero``), or by excluding the problem for all verifiers
+            (``drop``). Solutions that were not judged or failed always exclude the problem.
+        named: Whether the verifiers were requested by name, so that none is excluded.
+        unitless: Verifiers whose scores are not shares, so that 0 is not the lowest.
     """
     known = [problem for problem in problems if all(one.score is not None for one in problem.solutions)]
     partial = [] if named else _partial(known, raters)
@@ -152,16 +152,14 @@ def _coverage(known: Sequence[ScoredProblem], names: Sequence[str]) -> dict[tupl
 
 
 REWARDS: Final = ("reward-model", "reward-local")
-"""Kinds of verifiers whose scores have no unit: they are stretched to 0 to 1 in each problem."""
+"""Kinds of verifiers whose scores have no unit: they are scaled to 0 to 1 in each problem."""
 PAPER_K: Final = 5
-"""Solutions selected of each problem, unless another number is asked for."""
+"""Default number of solutions selected of each problem."""
 SAMPLES: Final = 2_000
-"""Samples behind the intervals, unless others are asked for."""
+"""Default number of bootstrap samples behind the intervals."""
 
 
 class FileRanking(Struct, frozen=True, kw_only=True):
-    """The metrics of a file, and its rejected lines."""
-
     report: RankingReport
     refused: list[Refusal]
 
@@ -170,8 +168,8 @@ class RankedVerifiers(Struct, frozen=True, kw_only=True):
     """The metrics of verifiers, and the solutions behind them, with their scores.
 
     Attributes:
-        problems: All of them, also those that are not measured.
-        verifiers: All of them, also those that are left out.
+        problems: All problems, including those that are not measured.
+        verifiers: All verifiers, including excluded ones.
     """
 
     report: RankingReport
@@ -183,9 +181,9 @@ class _VerifierScores(Struct, frozen=True, kw_only=True):
     """One verifier's scores of the problems of one data set.
 
     Attributes:
-        problems: Task ids with what is measured.
-        shared: Several solutions may be the best.
-        normalise: Its scores are stretched.
+        problems: Task ids with the measured values.
+        shared: Whether several solutions may share the best rank.
+        normalise: Whether the scores are scaled.
     """
 
     verifier: str
@@ -200,7 +198,7 @@ def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> Fil
     """Compute the metrics of a file as Scoring Verifiers' ``evaluate.py`` does; every known data set has a row.
 
     Raises:
-        FormatError: The file can't be read, has no score at all, or names an unknown data set.
+        FormatError: The file can't be read, has no scores, or names an unknown data set.
     """
     found = formats.read_scored_rows(path)
     measured = [_of_rows(found, name, dataset) for name in found.verifiers for dataset in formats.DATASETS]
@@ -235,16 +233,16 @@ def compared(
     """Compute the metrics of verifiers, all on the same problems, with the solutions behind them.
 
     Args:
-        truth: Where true scores come from.
-        verifiers: Names; empty for all that have scores, but for those that have judged too little.
+        truth: The source of true scores.
+        verifiers: Names of verifiers; empty for all that have judged enough solutions.
         selection: Only these solutions.
-        k: Only the solutions that selection would keep, k of each problem; None for all.
-        references: With k, what came of reference solutions (`references.outcomes_of_references`).
-        reference_scores: The same by verifier, on the tests that it executes.
-        missing: What a score counts that a verifier refused to give; see `covered`.
+        k: Only k selected solutions of each problem; None for all.
+        references: With k, the outcomes of reference solutions (`references.outcomes_of_references`).
+        reference_scores: The same by verifier, for the tests that it executes.
+        missing: How abstentions count; see `covered`.
 
     Raises:
-        UsageError: A verifier has no scores, or none has any.
+        UsageError: A named verifier has no scores, or no verifier has.
     """
     chosen = named_raters(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
@@ -344,7 +342,7 @@ def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) 
 
 def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _VerifierScores:
     truths = [[one.score for one in problem.solutions] for problem in problems]
-    # Lower ranks are better; among the solutions that are measured they begin with 1.
+    # Lower ranks are better; among the measured solutions they begin with 1.
     ranks = [ranks_of([None if one.rank is None else -one.rank for one in problem.solutions]) for problem in problems]
     scores = [[one.scores[rater.name] for one in problem.solutions] for problem in problems]
     return _VerifierScores(

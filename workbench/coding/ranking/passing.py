@@ -1,4 +1,4 @@
-"""Computes pass@k: how often at least one of k solutions of a problem passes."""
+"""Compute pass@k: how often at least one of k solutions of a problem passes."""
 
 from __future__ import annotations
 
@@ -42,21 +42,19 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 Counts = dict[tuple[str, Id], tuple[int, int]]
-"""Data set and problem -> solutions, and those of them that pass."""
+"""Data set and problem -> the numbers of solutions and of passing solutions."""
 
 
 class FilePasses(Struct, frozen=True, kw_only=True):
-    """The metrics of a file, and its rejected lines."""
-
     report: PassReport
     refused: list[Refusal]
 
 
 def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
-    """Compute pass@k of a file's counts; lines on the same problem are summed, those on the same solution first.
+    """Compute pass@k of a file's counts; lines of the same solution are combined, then those of the same problem.
 
     Raises:
-        FormatError: The file can't be read, or there is no line in it.
+        FormatError: The file can't be read, or has no valid line.
     """
     counts: Counts = {}
     refused: list[Refusal] = []
@@ -78,7 +76,7 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
 
 
 class ItemPass(NamedTuple):
-    """A solution that passes or not; None if unknown: it does not count."""
+    """A solution that passes or fails; None if unknown: then it does not count."""
 
     item: int
     dataset: str
@@ -87,14 +85,14 @@ class ItemPass(NamedTuple):
 
 
 class Passes(NamedTuple):
-    """Solutions, and what decides whether they pass."""
+    """Solutions, and the criterion for passing."""
 
     found: list[ItemPass]
     judge: str
 
 
 def passes_by_tests(project: Project, truth: Truth, selection: Selection | None = None) -> Passes:
-    """Count solutions that pass all tests; those that were not executed don't count, nor do reference solutions.
+    """Return the solutions with whether they pass all tests, without unexecuted and reference solutions.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -109,11 +107,12 @@ def passes_by_tests(project: Project, truth: Truth, selection: Selection | None 
 
 
 def passes_by_verdict(project: Project, verifier: str, selection: Selection | None = None) -> Passes:
-    """A solution passes that a verifier calls correct; one without a verdict, or with an error for one, doesn't count,
-    nor does a reference solution.
+    """Return the solutions with whether a verifier calls them correct.
+
+    Solutions without a verdict or with an error don't count, nor do reference solutions.
 
     Raises:
-        UsageError: There is no complete run of the verifier, or the selection names something unknown.
+        UsageError: The verifier has no complete run, or the selection names something unknown.
     """
     judge = judges_of(project, (verifier,))[0]
     every = columns(project)
@@ -141,10 +140,10 @@ def with_models(
     """Add a line for each model and k: pass@k on every data set, their average, and the difference from ``against``.
 
     Args:
-        against: The model that the others are held against; None for none.
+        against: The model that the others are compared with; None for no comparison.
 
     Raises:
-        UsageError: No solution that counts is by that model.
+        UsageError: No counted solution is by that model.
     """
     by_model = _by_model(project, passes.found)
     unnamed = len(by_model.pop("", []))
@@ -232,13 +231,13 @@ def _row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
 
 
 TARGET: Final = 0.90
-"""Tests are enough where the interval lies at or above it (Scoring Verifiers, appendix B)."""
+"""Tests are enough if the interval is at or above this value (Scoring Verifiers, appendix B)."""
 LEAST_TESTS: Final = 15
-"""Problems with fewer tests are left out: k of them would be nearly all."""
+"""Problems with fewer tests are excluded: k of them would be nearly all."""
 SIZES: Final = tuple(range(1, 11))
-"""The k of the paper's table."""
+"""The k in the paper's table."""
 DEFINITION: Final = "workbench-1"
-"""Name of our definition (`statistics.ranking.saturation`): the paper leaves the drawing open."""
+"""Name of our definition (`statistics.ranking.saturation`): the paper doesn't specify the sampling."""
 
 
 def saturation(
@@ -253,10 +252,10 @@ def saturation(
     """Return Spearman's coefficient between scores on k tests and on all tests, for each k.
 
     Args:
-        truth: Whose outcomes; all its suites together.
+        truth: The source of outcomes; all its suites together.
         selection: Only these solutions.
         sizes: The k, ascending, each from 1 to `LEAST_TESTS`.
-        resamples: How often tests are drawn, at least twice.
+        resamples: Number of draws of tests, at least two.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -322,11 +321,11 @@ def _saturation_rows(found: Sequence[FloatArray], sizes: Sequence[int]) -> list[
     return [SaturationRow(k=k, **of_size(every[:, :, place])._asdict()) for place, k in enumerate(sizes)]
 
 
-# -- How the scores of a selection are spread, and what came of tests: figures 3 to 5 and appendix C of the paper.
+# -- Distributions of the scores of a selection, and test outcomes: figures 3 to 5 and appendix C of the paper.
 
 
 BINS: Final = 20
-"""Bins of scores from 0 to 1."""
+"""Number of bins of scores from 0 to 1."""
 
 
 def histograms(
@@ -334,11 +333,11 @@ def histograms(
     counts: Mapping[int, int] = {},
     given: Mapping[str, list[SelectedScores]] = {},
 ) -> list[HistogramReport]:
-    """Return histograms of the selections, one a data set; problems without a selection don't count.
+    """Return histograms of the selections by data set; problems without a selection don't count.
 
     Args:
-        counts: How many tests problems have, by row id (`tests_of_problems`).
-        given: What verifiers gave the same solutions, by data set (`scores_of_selected`).
+        counts: Numbers of tests of the problems, by row id (`tests_of_problems`).
+        given: Verifiers' scores of the same solutions, by data set (`scores_of_selected`).
     """
     by_dataset: dict[str, list[SelectedSet]] = {}
     for one in sets:
@@ -357,10 +356,10 @@ def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet
 def scores_of_selected(
     project: Project, truth: Truth, sets: Sequence[SelectedSet], verifiers: Sequence[str]
 ) -> dict[str, list[SelectedScores]]:
-    """Return verifiers' scores of the solutions that true scores have selected, by data set.
+    """Return verifiers' scores of the selected solutions, by data set.
 
     Raises:
-        UsageError: One of them gives no scores, or some that are no shares.
+        UsageError: A verifier has no scores, or scores that are not shares.
     """
     chosen = named_raters(raters(project, truth), verifiers)
     items: dict[str, list[int]] = {}

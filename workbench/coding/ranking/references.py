@@ -1,4 +1,4 @@
-"""Runs reference solutions that are not stored as solutions, in the same way as the solutions of their problems."""
+"""Run reference solutions that are not stored as solutions, in the same way as the solutions of their problems."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from workbench.data.store.tests import problems_of
 from workbench.runs.run_status import run_row
 
 ReferenceOutcomes = dict[int, dict[str, Execution]]
-"""Row id of a problem -> suite -> what came of its reference solution."""
+"""Row id of a problem -> suite -> the results of its reference solution."""
 _TOGETHER: Final = 100
-"""Problems whose tests are held at a time."""
+"""Problems whose tests are in memory at a time."""
 
 
 def outcomes_of_references(
@@ -33,21 +33,21 @@ def outcomes_of_references(
 ) -> ReferenceOutcomes:
     """Return outcomes by suite of the human reference solutions of problems without a known ground truth.
 
-    A reference is run with the options of the run that its problem's solutions were run in: limits, packages, a folder
-    to write in. A sandbox is opened only where there is one to run. One that the harness died over has no outcomes.
+    A reference is run with the options of the run of its problem's solutions: limits, packages, a writable folder. A
+    sandbox is opened only if there is a reference to run. A reference that crashed the harness has no outcomes.
 
     Args:
         selection: Problems of these solutions.
-        workers: Programs executed at a time; one a core by default.
-        allow_unsafe: The user agrees to limits alone.
-        cluster: Where they run instead of here; what its nodes do is kept there.
-        trust: The user accepts the interpreter that a run had.
+        workers: Programs executed at a time; by default one per core.
+        allow_unsafe: Whether the user approves resource limits without isolation.
+        cluster: The cluster that runs them instead of this machine; work of its nodes is recorded there.
+        trust: Whether the user approves the interpreter of a run.
 
     Raises:
         UsageError: The selection names something unknown.
-        NotTrustedError: The user has not accepted the interpreter.
-        UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError, VerifierError: The sandbox of a run doesn't hold on this machine.
+        NotTrustedError: The user has not approved the interpreter.
+        UnsafeError: Only resource limits would apply, and the user has not approved that.
+        RunError, VerifierError: This machine doesn't support the sandbox of a run.
     """
     by_suite: ReferenceOutcomes = {}
     lost: set[int] = set()

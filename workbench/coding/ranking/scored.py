@@ -1,4 +1,4 @@
-"""Solutions of each problem with their true scores and ranks, and those that verifiers give them."""
+"""Solutions of each problem with their true scores and ranks, and verifiers' scores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rater(Struct, frozen=True, kw_only=True):
 
 
 def raters(project: Project, truth: Truth | None = None) -> list[Rater]:
-    """Return verifiers whose newest complete run has scores, without those whose runs are the truth."""
+    """Return verifiers whose newest complete run has scores, except those whose runs are the truth."""
     runs = browsing.newest_runs(project.database.reader(), without=JUDGES_NOTHING)
     known = columns(project)
     own = () if truth is None else truth.runs.values()
@@ -39,10 +39,10 @@ def raters(project: Project, truth: Truth | None = None) -> list[Rater]:
 
 
 def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
-    """Return those of these names; all if none is named.
+    """Return the raters with these names; all if no name is given.
 
     Raises:
-        UsageError: One of them gives no scores, or there is none at all.
+        UsageError: A verifier has no scores, or no verifier has.
     """
     known = ", ".join(rater.name for rater in there) or "none yet"
     unknown = [name for name in verifiers if name not in {rater.name for rater in there}]
@@ -53,11 +53,10 @@ def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater
 
 
 def tested_by(project: Project, truth: Truth, verifiers: Sequence[str]) -> dict[str, Truth]:
-    """Return the runs whose settings reference solutions can be run with, by verifier; none if a verifier executes no
-    tests.
+    """Return by verifier the runs with settings for executing reference solutions.
 
     Raises:
-        UsageError: One of them gives no scores, or there is none at all.
+        UsageError: A verifier has no scores, or no verifier has.
     """
     reader = project.database.reader()
     suites = [(run, suite) for _, run, suite in test_store.run_sizes(reader)]
@@ -79,8 +78,8 @@ def scored(
     """Yield each problem's solutions with true and other scores.
 
     Args:
-        truth: Where the true scores come from (`truth.truth_of`).
-        verifiers: Whose scores stand beside them (`raters`).
+        truth: The source of true scores (`truth.truth_of`).
+        verifiers: Verifiers whose scores are included (`raters`).
         selection: Only these solutions.
         questions: Only these problems, by row id.
 
@@ -173,36 +172,34 @@ def ranks_of(scores: Sequence[float | None]) -> list[float | None]:
     return [None if score is None else found[score] for score in scores]
 
 
-# -- A solution's score, and what of its tests keeps it out of a set.
+# -- A solution's score, and which test outcomes exclude it from a benchmark.
 
 
 DECIMALS: Final = 2
-"""Scores are rounded to so many before solutions of equal score are sought."""
+"""Decimals that scores are rounded to before solutions of equal score are removed."""
 BARE_ASSERTION: Final = "AssertionError()"
-"""What the released code sees on standard error of an assertion without a message."""
+"""Standard error of an assertion without a message, as the released code sees it."""
 
 
 def as_scored(share: float, rules: Rules) -> float:
-    """Return a share of tests as it distinguishes solutions: rounded as in the released code, or exact as in the
-    paper.
-    """
+    """Return the share of passed tests that distinguishes solutions: rounded as released, or exact as in the paper."""
     return round(share, DECIMALS) if rules == "released" else share
 
 
 def only_errors(outcomes: str) -> bool:
-    """Return whether every test failed, and none by an assertion: syntax, time and kills count as errors.
+    """Return whether every test failed, and none by an assertion: syntax errors, timeouts and kills count as errors.
 
-    Without tests it is False, and so it is where a test was not run.
+    The result is False without tests, or if a test was not run.
     """
     letters = set(outcomes) - {BROKEN}
     return bool(letters) and not letters & {PASS, ASSERTION, NOT_RUN}
 
 
 def only_stderr(stderrs: Sequence[str]) -> bool:
-    """Return whether every test wrote to standard error, and something else than a bare assertion's name.
+    """Return whether every test wrote to standard error, and something else than the name of a bare assertion.
 
-    The released code drops such solutions (``combine_solutions.py``), so that a failed assertion with a message counts
-    as an error, and so does a test that passes and warns. Without tests it is False.
+    The released code drops such solutions (``combine_solutions.py``); so a failed assertion with a message counts as an
+    error, and so does a test that passes with a warning. Without tests the result is False.
     """
     return bool(stderrs) and all(text.strip() not in ("", BARE_ASSERTION) for text in stderrs)
 
@@ -217,9 +214,9 @@ def _letter(stderr: str) -> str:
 
 
 def stderrs_of(outcomes: str, failures: Iterable[Failure]) -> list[str]:
-    """Reconstruct from outcomes what the released code would have seen of tests on standard error.
+    """Reconstruct the standard error of tests, as the released code would have seen it, from outcomes.
 
-    What a test wrote there without failing is not known, nor the message of an assertion whose failure isn't kept.
+    Output of tests that didn't fail is unknown, as are messages of assertions whose failure isn't stored.
     """
     messages = {failure.position: failure.message for failure in failures if failure.outcome == ASSERTION}
     letters = ((position, letter) for position, letter in enumerate(outcomes) if letter != BROKEN)

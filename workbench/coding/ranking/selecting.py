@@ -1,4 +1,4 @@
-"""Selects sets for ranking: k solutions of each problem, from test outcomes or from a file of candidates."""
+"""Select benchmarks for ranking: k solutions of each problem, from test outcomes or from a file of candidates."""
 
 from __future__ import annotations
 
@@ -43,30 +43,31 @@ from workbench.statistics.records.ranking import (
 )
 from workbench.verifiers.execution.interpreter import code_of
 
-# -- Which solutions of a problem make a set for ranking: k of them, spread over the scores.
+# -- Which k solutions of a problem are selected: spread over the scores.
 
 
 REFERENCE: Final = "reference"
 """The id of a reference solution among the solutions of its problem."""
 NO_ITEM: Final = 0
-"""The row id of what is stored as no solution."""
+"""The row id of a solution that is not stored."""
 LOW: Final = Fraction(1, 10)
-"""A positive score below it takes the place of the lowest one."""
+"""A positive score below this replaces the lowest score."""
 Number = float | Fraction
 
 
 def select(
     candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool, place: str, first: bool = False
 ) -> Picked:
-    """Select from the candidates of one problem: drop errors, one of each score, k of those, ranked.
+    """Select from the candidates of one problem: drop errors, keep one of each score, choose k, and rank them.
 
     Args:
-        candidates: In the order of the input; scores as the rules want them (see `scored.as_scored`).
-        k: How many, the ground truth included.
-        exact: Compare distances as decimal fractions. As floats, which is what the released code does, 0.25 - 0.1 is
-            less than 0.4 - 0.25, and of what should be a tie the lower score is taken.
+        candidates: Candidates in input order; scores as the rules require (see `scored.as_scored`).
+        k: Number of solutions, including the ground truth.
+        exact: Whether to compare distances as decimal fractions. As floats, as in the released code, 0.25 - 0.1 is less
+            than 0.4 - 0.25, so that the lower score wins what should be a tie.
         place: The problem's name, for messages.
-        first: Whether the ground truth has rank 1 whatever its score. In the released code a better one goes before.
+        first: Whether the ground truth has rank 1 regardless of its score. In the released code a better solution
+            precedes it.
 
     Raises:
         FormatError: Two candidates are the ground truth.
@@ -101,7 +102,7 @@ def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Can
     """Return the ground truth, and k - 1 of the others: the lowest, then the nearest to each target.
 
     With m the least score in (0, 0.1), else the least: T_i = 1 - i / (k - 1) (1 - m), i = 1 ... k - 2. A tie takes the
-    higher score. All others stay where there are no more than k - 1.
+    higher score. If there are at most k - 1 others, all are kept.
     """
     truth = [one for one in distinct if one.ground_truth]
     others = [one for one in distinct if not one.ground_truth]
@@ -119,10 +120,9 @@ def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Can
 
 
 def _formula(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
-    """Return the nearest to each target of all, the ground truth among them, then the lowest, unless it is there
-    already.
+    """Return the candidates nearest to each target, the ground truth included, then the lowest if it is not among them.
 
-    k' = min(n, k); T_i = 1 - i / k' (1 - m), i = 1 ... k' - 1. Nothing keeps the ground truth.
+    k' = min(n, k); T_i = 1 - i / k' (1 - m), i = 1 ... k' - 1. The ground truth may be dropped.
     """
     if not distinct:
         return []
@@ -195,8 +195,8 @@ class How(Struct, frozen=True, kw_only=True):
     """The selection rules.
 
     Attributes:
-        k: How many of each problem, the ground truth included.
-        exact: Compare distances as decimal fractions.
+        k: Number of solutions of each problem, including the ground truth.
+        exact: Whether to compare distances as decimal fractions.
     """
 
     k: int = 5
@@ -209,9 +209,9 @@ class SelectedSet(Struct, frozen=True, kw_only=True):
     """The selection from one problem.
 
     Attributes:
-        line: As ``workbench code select`` prints it.
-        picked: The same with times.
-        problem: Where the solutions are stored; None from a file.
+        line: The line that ``workbench code select`` prints.
+        picked: The selection with times.
+        problem: The stored problem; None from a file.
         source: The line of the file; None from a database.
     """
 
@@ -222,8 +222,6 @@ class SelectedSet(Struct, frozen=True, kw_only=True):
 
 
 class FileSelection(Struct, frozen=True, kw_only=True):
-    """The selection from a file, and its rejected lines."""
-
     sets: list[SelectedSet]
     refused: list[Refusal]
 
@@ -235,11 +233,11 @@ def select_stored(
     selection: Selection | None = None,
     references: Mapping[int, dict[str, Execution]] = MappingProxyType({}),
 ) -> Iterator[SelectedSet]:
-    """Select from a database's solutions by problem; nothing is selected of a problem without a ground truth.
+    """Select from a database's solutions by problem; problems without a ground truth have no selection.
 
     Args:
-        references: What came of the reference solutions of problems that no solution is known to be the ground truth
-            of (`references.outcomes_of_references`): it has rank 1 then, as has any ground truth that is known.
+        references: Outcomes of the reference solutions of problems without a known ground truth
+            (`references.outcomes_of_references`): the reference then has rank 1, like any known ground truth.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -274,7 +272,7 @@ def select_from(path: Path, how: How) -> FileSelection:
     """Select from the candidates of a file.
 
     Raises:
-        FormatError: The file can't be read, or there is no line in it.
+        FormatError: The file can't be read, or has no valid line.
     """
     found = FileSelection(sets=[], refused=[])
     for line in read(path):
@@ -322,11 +320,11 @@ def _with_ground_truth(
 ) -> tuple[list[Candidate], GroundTruthFrom | None]:
     """Return the candidates with the ground truth marked, and how it is known.
 
-    What a file or a flag says comes first, then the canonical solution's own text, then the fastest perfect solution;
-    of several the first, but all that are flagged are marked, which selection refuses.
+    The order of precedence: the label in a file or a flag, the canonical solution's text, the fastest perfect solution.
+    Of several the first is marked; but all flagged ones are, which the selection rejects.
 
     Args:
-        perfect: Those that pass all tests; a score rounded to 1 is no proof of it.
+        perfect: Candidates that pass all tests; a score rounded to 1 doesn't prove that.
     """
     said: list[Id] = [id for id, origin in known.items() if origin in ("file", "flag", "reference")]
     canonical = [id for id, origin in known.items() if origin == "canonical"]
@@ -377,18 +375,18 @@ def _selected(
     return line, picked
 
 
-# -- Selected solutions as a set for scoring and ranking: JSON lines in the shape of the released HE-R and MBPP-R
-# sets.
+# -- Selected solutions as a benchmark for scoring and ranking: JSON lines in the format of the released HE-R and
+# MBPP-R.
 
 
 def write_stored(project: Project, truth: Truth, sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
-    """Write the selection from a database, without problems that have none.
+    """Write the selection from a database, without problems that have no selection.
 
     Returns:
-        How many problems were written.
+        Number of written problems.
 
     Raises:
-        StoreError: The file is the database's own.
+        StoreError: The file is part of the database.
         FormatError: The file exists and ``force`` is not set, or can't be written.
     """
     project.database.require_other(path)

@@ -1,4 +1,4 @@
-"""Renders rankings of verifiers, pass@k, saturation and histograms of a selection, in every format."""
+"""Render rankings of verifiers, pass@k, saturation and histograms of a selection, in every format."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ _BAR = 40
 _INTERVAL_BAR = 30
 
 
-# -- rankings --------------------------------------------------------------------------------------
+# -- Rankings.
 
 
 def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool, across: bool = False) -> str:
     """Render the report in a format; CSV has full precision.
 
     Args:
-        by_problem: A line a problem instead of one a data set.
-        across: Data sets as columns, as in the paper's tables 2 and 4.
+        by_problem: Whether to render one line for each problem instead of each data set.
+        across: Whether data sets are columns, as in the paper's tables 2 and 4.
     """
     if form.format == "csv":
         return records_csv(report.problems if by_problem else report.rows, {"truth": report.truth})
@@ -189,7 +189,7 @@ def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
         yield f"Fewer than {k} solutions are selected in {counted(found.fewer, 'problem')} of {found.problems:,}."
 
 
-# -- pass@k ----------------------------------------------------------------------------------------
+# -- pass@k.
 
 
 def passes_as(report: PassReport, form: TableForm) -> str:
@@ -260,7 +260,7 @@ def _passes_notes(report: PassReport) -> Iterator[str]:
         yield f"{counted(report.refused, 'line')} of the file were rejected."
 
 
-# -- how many tests are enough ---------------------------------------------------------------------
+# -- How many tests are enough.
 
 
 def saturation_as(report: SaturationReport, form: TableForm) -> str:
@@ -306,7 +306,7 @@ def _saturation_notes(report: SaturationReport) -> Iterator[str]:
         yield f"Left out: {counted(report.one_score, 'problem')} whose solutions all have the same score."
 
 
-# -- histograms ------------------------------------------------------------------------------------
+# -- Histograms.
 
 
 def histograms_text(report: HistogramsReport) -> str:

@@ -20,20 +20,20 @@ from workbench.runs.store import verdicts
 from workbench.statistics.records.ranking import GroundTruthFrom
 
 RECORDED: Final = "recorded"
-"""What stands for a verifier where true scores and ranks are those that came with the solutions."""
+"""Stands for the verifier if true scores and ranks were imported with the solutions."""
 TOGETHER: Final = (BASE, "plus")
-"""Suites that are counted together unless others are named: a "+" set has both."""
+"""Suites that are combined by default: a "+" data set has both."""
 
 _AT_ONCE = 2_000
-"""Solutions whose outcomes are read together; a problem's are never parted."""
+"""Solutions whose outcomes are read together; the solutions of one problem are never split."""
 
 
 class Truth(Struct, frozen=True, kw_only=True):
     """The source of true scores.
 
     Attributes:
-        name: The verifier, or several with commas between them; `RECORDED` for what came with the solutions.
-        runs: The run of each suite; none where nothing was run for it.
+        name: The verifier, or several separated by commas; `RECORDED` for scores imported with the solutions.
+        runs: The run of each suite; empty for recorded scores.
     """
 
     name: str
@@ -48,10 +48,10 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
     """A solution with its test outcomes.
 
     Attributes:
-        item: Its row id.
-        by_suite: Outcomes of the suites it was run against.
-        complete: It was run against every test that its problem has in the suites, and some of them count.
-        recorded: The score that came with it, where that is the truth.
+        item: The solution's row id.
+        by_suite: Outcomes by suite.
+        complete: Whether it was run against all tests of its problem in the suites, of which some count.
+        recorded: The imported score, if that is the truth.
     """
 
     item: int
@@ -74,16 +74,16 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
 
     @property
     def score(self) -> float | None:
-        """Return passed tests over all of them, not rounded; None if not all were run."""
+        """Return the share of passed tests, not rounded; None if not all were run."""
         if self.recorded is not None:
             return self.recorded.score
         return self.passed / self.total if self.complete else None
 
     @property
     def passes(self) -> bool | None:
-        """Return whether it passes every test; None if unknown, as for one that was not run.
+        """Return whether the solution passes every test; None if unknown, as for one that was not run.
 
-        It fails where it was run and didn't pass a test, or had no time for one, whatever others would have said.
+        A solution that failed a test, or had no time for one, fails regardless of the other tests.
         """
         letters = set(self.outcomes) - {BROKEN}
         if letters - {NOT_RUN} and letters - {PASS}:
@@ -102,8 +102,8 @@ class ProblemOutcomes(Struct, frozen=True, kw_only=True):
     """A problem's chosen solutions in the order of import.
 
     Attributes:
-        question: Its row id.
-        known: Row ids of those known to be right, and how.
+        question: The problem's row id.
+        known: Row ids of solutions known to be correct, and how that is known.
     """
 
     question: int
@@ -119,15 +119,15 @@ def runs_in_words(runs: Mapping[str, int]) -> str:
 
 
 def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = ()) -> Truth:
-    """Return, for each suite, the complete run with most solutions, the newest of equals.
+    """Return the source of true scores: for each suite the complete run with most solutions, the newest of equals.
 
     Args:
-        name: The verifier; None for any that executes tests, or for what came with the solutions where none has run;
-            `RECORDED` for that in any case.
+        name: The verifier; None for any that executes tests, or without a run for imported scores; `RECORDED` for
+            imported scores.
         suites: Suites to count together; by default those of `TOGETHER` that have been run.
 
     Raises:
-        UsageError: A suite has not been run to the end, or none has.
+        UsageError: A suite, or every suite, lacks a complete run.
     """
     reader = project.database.reader()
     recorded = tests.has_recorded_scores(reader) and not suites
@@ -163,7 +163,7 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
 def outcomes_by_problem(
     project: Project, truth: Truth, selection: Selection | None = None, questions: Sequence[int] | None = None
 ) -> Iterator[ProblemOutcomes]:
-    """Yield problems with their solutions' test outcomes, in the order of import, a part of them in memory at a time.
+    """Yield problems with their solutions' test outcomes, in the order of import, loading a part at a time.
 
     Args:
         selection: Only these solutions.

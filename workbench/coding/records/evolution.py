@@ -9,14 +9,14 @@ from msgspec import Struct
 from workbench.core.code import PASS, CodeTest, Provenance
 
 Mode = Literal["adversarial", "discriminative"]
-"""What new tests are for: to fail the best solutions, or to tell alike ones apart."""
+"""The purpose of new tests: to fail the best solutions, or to split equivalent ones."""
 MODES: Final[tuple[Mode, ...]] = ("adversarial", "discriminative")
 """The steps of a round, in their order."""
 Objective = Literal["released", "max-min", "max-sum"]
-"""By what three solutions are chosen beside the two best.
+"""The criterion for three solutions in addition to the two best.
 
 - ``released``: the greatest smallest distance, then the greatest sum, among solutions that pass 40 % to under 90 %.
-- ``max-min``: the same among all others, whatever they pass.
+- ``max-min``: the same among all others, regardless of their pass rate.
 - ``max-sum``: the greatest sum of distances among all others.
 """
 REJECTIONS: Final[dict[str, str]] = {
@@ -29,31 +29,31 @@ REJECTIONS: Final[dict[str, str]] = {
     "wrong": "the reference solution fails it",
     "no_split": "no solution passes it, or none fails it",
 }
-"""Why a test that a model wrote is not taken, by code."""
+"""Why a test that a model wrote is rejected, by code."""
 
 
 class EvolutionSettings(Struct, frozen=True, kw_only=True):
     """The settings that an evolution's result depends on, besides problems, solutions and replies.
 
     Attributes:
-        model: The model that writes tests, as its server calls it.
-        suite: The suite that round 0 consists of.
-        rounds: Rounds, each with an adversarial and a discriminative step.
-        seed: Of every draw.
-        asked: Tests asked for in one request.
+        model: The model that writes tests, by its name at the server.
+        suite: The suite of round 0.
+        rounds: Number of rounds, each with an adversarial and a discriminative step.
+        seed: Seed of every draw.
+        asked: Number of tests requested at a time.
         objective: See `Objective`.
         easiest: Tests that at least this share of the solutions pass are not shown in an adversarial step; None shows
             them.
-        least: Tests that a smaller share of the solutions pass are likely to be wrong: neither shown nor kept.
-        most_alike: Kept tests that the same solutions pass, at most.
-        fewest: A problem with fewer kept tests is left out.
-        most_perfect: A problem that a greater share of the solutions solves is left out.
-        keep_unverified: Take tests that the reference solution fails, too.
+        least: Tests that a smaller share of the solutions pass are likely wrong: neither shown nor kept.
+        most_alike: Maximum kept tests that the same solutions pass.
+        fewest: A problem with fewer kept tests is excluded.
+        most_perfect: A problem that a greater share of the solutions solves is excluded.
+        keep_unverified: Whether to accept tests that the reference solution fails.
         seconds: Wall time a test may take; None leaves it to the problem, else 3.
-        scratch: Megabytes of a folder that solutions may write in; 0 for none.
-        packages: Whether they run in another interpreter than this one, with its packages; provenance says which.
-        extractor: How code is taken from a reply, with its version.
-        prompts: Names the words that tests are asked for with.
+        scratch: Megabytes of a writable folder for solutions; 0 for none.
+        packages: Whether solutions run in another interpreter with its packages; the provenance names it.
+        extractor: The method of extracting code from a reply, with its version.
+        prompts: Digest of the prompts.
     """
 
     model: str
@@ -80,9 +80,9 @@ class PoolStep(Struct, frozen=True, kw_only=True, tag="pool"):
 
     Attributes:
         solutions: Row ids of the completions, in the order of every vector.
-        tests: Round 0's.
-        outcomes: A string a solution, a letter a test (`OUTCOMES`).
-        reference: The reference solution's own outcomes; None without one.
+        tests: The tests of round 0.
+        outcomes: One string for each solution, with one letter for each test (`OUTCOMES`).
+        reference: The reference solution's outcomes; None without one.
     """
 
     solutions: tuple[int, ...]
@@ -95,15 +95,15 @@ class GrowthStep(Struct, frozen=True, kw_only=True, tag="growth"):
     """The result of one request to the model.
 
     Attributes:
-        round: From 1.
-        shown: Places of the solutions the model was shown, ascending; fewer than five where no more were to be had.
-        view: Places of the tests it was shown.
-        skipped: Why nothing was asked; None where it was.
-        replied: Whether a reply came.
-        proposed: Tests in it.
-        rejected: How many of them were not taken, by a code of `REJECTIONS`.
-        tests: Those that were taken.
-        outcomes: A string a solution, a letter a test taken.
+        round: Number of the round, from 1.
+        shown: Positions of the solutions shown to the model, ascending; fewer than five if no more were available.
+        view: Positions of the tests shown to the model.
+        skipped: Why no request was made; None if it was.
+        replied: Whether a reply arrived.
+        proposed: Number of tests in the reply.
+        rejected: Numbers of rejected tests, by a code of `REJECTIONS`.
+        tests: The accepted tests.
+        outcomes: One string for each solution, with one letter for each accepted test.
     """
 
     round: int
@@ -122,11 +122,11 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """A problem's suite after a round.
 
     Attributes:
-        round: From 0.
-        kept: Places of the tests that stay, ascending, in all tests up to this round.
-        below: Tests out because too few solutions pass them.
-        alike: Tests out because enough others are passed by the same solutions.
-        left_out: Why the problem is not in the round's set (``few_tests``, ``too_easy``); None where it is.
+        round: Number of the round, from 0.
+        kept: Positions of the kept tests in all tests up to this round, ascending.
+        below: Number of tests removed because too few solutions pass them.
+        alike: Number of tests removed because the same solutions pass enough other tests.
+        left_out: Why the problem is excluded after the round (``few_tests``, ``too_easy``); None if it is included.
     """
 
     round: int
@@ -137,7 +137,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 class FinalStep(Struct, frozen=True, kw_only=True, tag="final"):
-    """The end of a problem's evolution: what stays after each round, the last being the result."""
+    """The end of a problem's evolution: the kept tests after each round, the last being the result."""
 
     snapshots: tuple[Snapshot, ...]
 
@@ -150,9 +150,9 @@ class Evolved(Struct, frozen=True, kw_only=True):
 
     Attributes:
         question: The problem's row id.
-        task_id: The source's own id.
-        source: The set it is from; None where none is known.
-        final: None while rounds are missing.
+        task_id: The problem's id in its source.
+        source: The source of the problem; None if unknown.
+        final: The final step; None while rounds are missing.
     """
 
     question: int
@@ -169,18 +169,18 @@ class Evolved(Struct, frozen=True, kw_only=True):
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """Return a string a solution, a letter a test of `tests`."""
+        """Return one string for each solution, with one letter for each of `tests`."""
         parts = [self.pool.outcomes, *(step.outcomes for step in self.growth if step.tests)]
         return tuple("".join(each) for each in zip(*parts, strict=True))
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """Return `outcomes` with 1 for a pass and 0 for anything else."""
+        """Return `outcomes` with 1 for a pass and 0 for any other outcome."""
         return tuple(vector_of(one) for one in self.outcomes)
 
     @property
     def origins(self) -> tuple[GrowthStep | None, ...]:
-        """Return the step that each of `tests` came with; None for those of round 0."""
+        """Return the step that added each of `tests`; None for those of round 0."""
         return (*(None for _ in self.pool.tests), *(step for step in self.growth for _ in step.tests))
 
     def counted(self, round: int) -> int:
@@ -194,7 +194,7 @@ class Evolved(Struct, frozen=True, kw_only=True):
 
 
 def vector_of(outcomes: str) -> str:
-    """Convert outcome letters to a pass vector: 1 for a pass, 0 for anything else."""
+    """Convert outcome letters to a pass vector: 1 for a pass, 0 for any other outcome."""
     return "".join("1" if letter == PASS else "0" for letter in outcomes)
 
 
@@ -202,9 +202,9 @@ class Representatives(Struct, frozen=True, kw_only=True):
     """One line of ``workbench code representatives``: the solutions that a model would be shown.
 
     Attributes:
-        selected: Places of the solutions, from 0, ascending; fewer than five where no more are to be had.
-        objective: For adversarial ones; None for others.
-        solutions: How many there were to choose from.
+        selected: Positions of the solutions, from 0, ascending; fewer than five if no more are available.
+        objective: The criterion of an adversarial choice; None for others.
+        solutions: Number of solutions to choose from.
     """
 
     name: str
@@ -219,40 +219,40 @@ class VectorCase(Struct, frozen=True, kw_only=True):
     """One line of a file for ``workbench code representatives``: the solutions of a problem as pass vectors.
 
     Attributes:
-        name: As the file calls it; None where it doesn't.
-        vectors: A text a solution, all of the same length: a character a test, ``1`` for a pass.
+        name: The case's name in the file; None without one.
+        vectors: One text for each solution, all of the same length: one character for each test, ``1`` for a pass.
     """
 
     vectors: tuple[str, ...]
     name: str | None = None
 
 
-# -- What an evolution of test suites has come to, round by round; null where undefined (EvolveCoder, section 3).
+# -- Results of an evolution of test suites by round; null if undefined (EvolveCoder, section 3).
 
 
 Shares = dict[str, float | None]
-"""pass@k by k; None where no problem has k solutions."""
+"""pass@k by k; None if no problem has k solutions."""
 
 
 class RoundRow(Struct, frozen=True, kw_only=True):
-    """The set after a round; round 0 is the start.
+    """The problems after a round; round 0 is the start.
 
     Attributes:
-        problems: Problems in the set.
-        tests: Their kept tests.
-        mean_tests: Kept tests a problem (table 2).
-        taken: Tests taken up to the round, of all problems, before the filter.
-        alike: Share of them that another test of the problem equals in which solutions pass it.
+        problems: Number of included problems.
+        tests: Number of their kept tests.
+        mean_tests: Mean kept tests of a problem (table 2).
+        taken: Number of tests accepted up to the round, of all problems, before the filter.
+        alike: Share of these tests that the same solutions pass as another test of the problem.
         kept_alike: The same among kept tests.
         pass_at: pass@k over the same problems in every round: those with a kept test in round 0 (figure 4). It never
             rises from round to round.
-        pass_at_set: pass@k over the problems in the set, which are others in every round.
-        solutions: Solutions of the problems that ``pass_at`` is over.
-        perfect: Share of them that pass all kept tests.
-        failed: Share of them that pass none.
+        pass_at_set: pass@k over the included problems, which differ between rounds.
+        solutions: Number of solutions of the problems behind ``pass_at``.
+        perfect: Share of these solutions that pass all kept tests.
+        failed: Share of these solutions that pass no kept test.
         mean_score: Mean share of kept tests that a solution passes.
-        scores: Solutions by that share, in tenths, the last with its end.
-        left_out: Problems that are not in the set, by why.
+        scores: Histogram of solutions by that share, in tenths, the last including its end.
+        left_out: Numbers of excluded problems, by reason.
     """
 
     round: int
@@ -273,7 +273,7 @@ class RoundRow(Struct, frozen=True, kw_only=True):
 
 
 class SourceRow(Struct, frozen=True, kw_only=True):
-    """One source's share of a round's set (table 2)."""
+    """One source's share of the problems after a round (table 2)."""
 
     round: int
     source: str
@@ -285,14 +285,14 @@ class StepRow(Struct, frozen=True, kw_only=True):
     """The result of one step of a round, over all problems (figure 5).
 
     Attributes:
-        asked: Problems the model was asked about.
-        replied: Replies that came.
-        few_shown: Problems of which fewer than five solutions could be shown.
-        proposed: Tests in the replies.
-        rejected: How many were not taken, by a code of `REJECTIONS`.
-        taken: Tests that were.
-        retained: Those of them that the filter leaves after this round.
-        retained_share: Of the tests proposed.
+        asked: Number of problems with a request.
+        replied: Number of replies.
+        few_shown: Number of problems with fewer than five solutions to show.
+        proposed: Number of tests in the replies.
+        rejected: Numbers of rejected tests, by a code of `REJECTIONS`.
+        taken: Number of accepted tests.
+        retained: Number of accepted tests that the filter keeps after this round.
+        retained_share: Share of the proposed tests that are kept.
     """
 
     round: int
@@ -308,10 +308,10 @@ class StepRow(Struct, frozen=True, kw_only=True):
 
 
 class ModelRow(Struct, frozen=True, kw_only=True):
-    """How often one model's solutions pass the final suites, over the problems in the set (figure 6).
+    """Share of one model's solutions that pass the final suites, over the included problems (figure 6).
 
     Attributes:
-        model: Its name; None for solutions of which none is known.
+        model: The model's name; None for solutions of unknown origin.
     """
 
     model: str | None
@@ -324,18 +324,18 @@ class EvolutionReport(Struct, frozen=True, kw_only=True):
     """``workbench code evolve DB --name NAME --show --json``.
 
     Attributes:
-        problems: Problems that evolve.
-        unbegun: Problems that can evolve and have not begun, as where a share of them was taken.
-        finished: Those that are through all rounds; figures are over them.
-        unverified: Those without a reference solution to check new tests by.
-        wrong_from_start: Tests of round 0 that their reference solution fails.
-        skipped: Problems of the data set that can't evolve, by why.
+        problems: Number of evolving problems.
+        unbegun: Number of problems that can evolve but have not begun, such as those of other shards.
+        finished: Number of problems that have finished all rounds; metrics are over these.
+        unverified: Number of problems without a reference solution for checking new tests.
+        wrong_from_start: Number of tests of round 0 that their reference solution fails.
+        skipped: Numbers of problems in the data set that can't evolve, by reason.
         ks: The k of pass@k.
-        rounds: One a round, round 0 first.
-        sources: One a round and source, where problems have sources.
-        steps: Two a round.
-        models: One a model.
-        provenance: What outcomes depend on besides the texts, as a rule one.
+        rounds: One row for each round, round 0 first.
+        sources: One row for each round and source, if problems have sources.
+        steps: Two rows for each round.
+        models: One row for each model.
+        provenance: What outcomes depend on besides the texts; usually one.
     """
 
     name: str
@@ -356,14 +356,14 @@ class EvolutionReport(Struct, frozen=True, kw_only=True):
 
 
 class ProblemRound(Struct, frozen=True, kw_only=True):
-    """One problem after a round, as a screen shows it.
+    """One problem after a round, for display.
 
     Attributes:
-        tests: All tests taken up to the round.
-        kept: Places of those that stay.
-        vectors: A pass vector a solution over all of them.
-        left_out: Why the problem is not in the set; None where it is.
-        perfect: Solutions that pass all kept tests.
+        tests: All tests accepted up to the round.
+        kept: Positions of the kept tests.
+        vectors: One pass vector for each solution, over all these tests.
+        left_out: Why the problem is excluded; None if it is included.
+        perfect: Number of solutions that pass all kept tests.
     """
 
     round: int
@@ -380,8 +380,8 @@ class ProblemEvolution(Struct, frozen=True, kw_only=True):
     Attributes:
         question: The problem's row id.
         solutions: Row ids of the completions, in the order of every vector.
-        steps: What each step brought, in order.
-        rounds: As far as all rounds are done; else empty.
+        steps: The results of the steps, in order.
+        rounds: The rounds, once all are done; else empty.
     """
 
     name: str
@@ -434,18 +434,18 @@ class EvolvedFrom(Struct, frozen=True, kw_only=True):
 class EvolvedLine(Struct, frozen=True, kw_only=True):
     """One line of an evolution exported for reinforcement learning.
 
-    ``prompt``, ``data_source``, ``ability``, ``reward_model`` and ``extra_info`` are what verl's readers look for;
-    trainers that read prompts as chats (TRL) take ``prompt`` and pass the other columns to the reward function.
+    ``prompt``, ``data_source``, ``ability``, ``reward_model`` and ``extra_info`` are the fields that verl reads;
+    trainers that read prompts as chats (TRL) use ``prompt`` and pass the other columns to the reward function.
 
     Attributes:
-        prompt: A chat of one message: the problem, and what the reply is to look like.
+        prompt: A chat of one message: the problem, and the required format of the reply.
         question: The problem's text.
         tests: Assert statements; a program passes if all of them pass.
         setup: Code to run between the program and the tests.
-        origins: Where each test is from: ``"0"`` for the suite it began with, or round and step.
-        pass_rates: Share of the pool that passes each test.
+        origins: The origin of each test: ``"0"`` for the initial suite, or round and step.
+        pass_rates: Share of the pool's solutions that pass each test.
         solution_rates: Share of the tests that each solution of the pool passes.
-        pass_at_1: Share of the pool that passes all tests.
+        pass_at_1: Share of the pool's solutions that pass all tests.
     """
 
     task_id: str

@@ -1,4 +1,4 @@
-"""Metrics of code as they are reported, and results of model-written tests and solutions; null for undefined values."""
+"""Reported metrics of code, and results of model-written tests and solutions; null for undefined values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from workbench.statistics.records.ranking import Ends, Id, RankingRow
 
 
 class SaturationRow(Struct, frozen=True, kw_only=True):
-    """How closely the ranking of solutions by k tests follows that by all tests.
+    """The agreement between the rankings of solutions by k tests and by all tests.
 
     Attributes:
         rho: Mean over problems and resamples of Spearman's coefficient, an undefined one counted as 0.
-        ci: 95 % interval of that mean over resamples, as in the paper's appendix B: it shrinks with their number.
+        ci: 95 % interval of that mean over resamples, as in the paper's appendix B; it narrows with their number.
         sigma: Standard deviation over resamples of the mean over problems.
-        problems_ci: 95 % interval over problems: how far other problems like these may differ.
-        undefined: Share of coefficients that are undefined: k tests tell no two solutions apart.
+        problems_ci: 95 % interval over problems as sampling units.
+        undefined: Share of undefined coefficients: all solutions have the same score on the k tests.
     """
 
     k: int
@@ -35,9 +35,9 @@ class SaturationReport(Struct, frozen=True, kw_only=True):
     Attributes:
         dataset: None for all data sets together.
         problems: Problems with enough tests and at least two distinct scores.
-        few_tests: Problems left out for having fewer than ``least_tests`` tests.
-        one_score: Problems left out since all solutions have the same score.
-        enough: The first k whose interval lies wholly at or above ``target``; None where none does.
+        few_tests: Problems excluded for having fewer than ``least_tests`` tests.
+        one_score: Problems excluded because all solutions have the same score.
+        enough: The first k whose interval is entirely at or above ``target``; None without one.
     """
 
     definition: str
@@ -60,10 +60,10 @@ class PassRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         problems: Problems with at least k solutions.
-        fewer: Problems with fewer: they don't count.
-        solutions: Solutions of those that count.
+        fewer: Problems with fewer solutions: they don't count.
+        solutions: Solutions of the counted problems.
         value: Mean over problems of 1 - C(n - c, k) / C(n, k); None without problems.
-        ci: Its 95 % interval, problems as units; None for fewer than two.
+        ci: 95 % interval of the value over problems; None for fewer than two problems.
     """
 
     dataset: str
@@ -79,11 +79,10 @@ class ModelPasses(Struct, frozen=True, kw_only=True):
     """pass@k of one model's solutions, data set by data set (EvolveCoder, table 3).
 
     Attributes:
-        values: Data set -> pass@k; None where the model has no problem with k solutions.
-        average: Mean over all data sets, each counting as much; None where one has no value.
-        delta: How far the average lies above that of the model it is held against; None for that one itself.
-        gain: How far that model's average lies above this one, as a share of this one (EvolveCoder, table 3); None
-            where this one is 0.
+        values: Data set -> pass@k; None if the model has no problem with k solutions.
+        average: Unweighted mean over all data sets; None if one has no value.
+        delta: The average minus that of the model compared with; None for that model itself.
+        gain: That model's average minus this one, relative to this one (EvolveCoder, table 3); None if this one is 0.
     """
 
     model: str
@@ -98,11 +97,11 @@ class PassReport(Struct, frozen=True, kw_only=True):
     """``workbench code passk --json``.
 
     Attributes:
-        judge: What says that a solution passes: the tests of some suites, a verifier, or a file.
-        models: By model, too, where that is asked for.
-        against: The model that the others are held against.
-        unnamed: Solutions of which no model is known: they are in no line of a model.
-        unknown: Solutions that neither pass nor fail: not run, or the verifier has no verdict on them but an error.
+        judge: What decides whether a solution passes: the tests of some suites, a verifier, or a file.
+        models: Rows by model, if requested.
+        against: The model that the others are compared with.
+        unnamed: Solutions of unknown models: they are in no model's row.
+        unknown: Solutions that neither pass nor fail: not run, or with no verdict but an error.
     """
 
     rows: list[PassRow]
@@ -115,15 +114,15 @@ class PassReport(Struct, frozen=True, kw_only=True):
 
 
 class PassCount(Struct, frozen=True, kw_only=True):
-    """One line of a file for ``workbench code passk --from``: a problem's counts, or what came of one solution.
+    """One line of a file for ``workbench code passk --from``: a problem's counts, or the results of one solution.
 
     Attributes:
         n: Solutions of the problem.
-        c: Those of them that pass.
-        solution_id: Lines with the same one are of the same solution, such as a line a suite; it passes if it passes
-            all tests of all of them. Without it a line is a solution of its own.
-        passed: Whether the solution passes; with ``total``, how many tests it passes of so many.
-        outcomes: A letter a test, as `workbench.core.code.OUTCOMES` has them.
+        c: Solutions that pass.
+        solution_id: Lines with the same id belong to the same solution, such as one for each suite; it passes if it
+            passes all tests of all lines. Without an id, each line is a separate solution.
+        passed: Whether the solution passes; with ``total``, the number of passed tests.
+        outcomes: One letter for each test, of `workbench.core.code.OUTCOMES`.
     """
 
     task_id: Id
@@ -144,13 +143,13 @@ class Bins(Struct, frozen=True, kw_only=True):
 
 
 class SharesOfTests(Struct, frozen=True, kw_only=True):
-    """Shares of test outcomes; None where none was run.
+    """Shares of test outcomes; None if no test was run.
 
     Attributes:
-        tests: Tests times solutions; those that were not run don't count.
+        tests: Number of executions: tests times solutions, without those that were not run.
         passed: Share that passed.
         assertion: Share that failed by an assertion.
-        other: Share that failed by anything else: another error, time, syntax, a kill.
+        other: Share that failed in another way: another error, a timeout, a syntax error, a kill.
     """
 
     solutions: int
@@ -164,9 +163,9 @@ class OutcomeShares(Struct, frozen=True, kw_only=True):
     """Test outcomes of a suite in one run.
 
     Attributes:
-        every: Over all solutions.
-        ground_truth: Over those flagged as their problem's ground truth, where a test that fails is wrong itself; None
-            without any.
+        every: Shares over all solutions.
+        ground_truth: Shares over solutions flagged as ground truth, whose failures indicate wrong tests; None without
+            such solutions.
     """
 
     verifier: str
@@ -178,13 +177,13 @@ class OutcomeShares(Struct, frozen=True, kw_only=True):
 
 
 class SelectedScores(Struct, frozen=True, kw_only=True):
-    """A verifier's scores of the solutions that true scores have selected: figure 5b of the paper as data.
+    """A verifier's scores of the selected solutions: figure 5b of the paper as data.
 
     Attributes:
-        run: Where they come from.
-        solutions: Selected solutions that it gave a score.
-        without: Those that it gave none.
-        mean_score: None where it scored none of them.
+        run: The run of the scores.
+        solutions: Selected solutions with a score.
+        without: Selected solutions without a score.
+        mean_score: Mean score; None without scores.
     """
 
     verifier: str
@@ -199,14 +198,14 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
     """The selection from one data set: the figures 3 and 4 and appendix C of the paper as data.
 
     Attributes:
-        dataset: "" from a file.
+        dataset: The data set; "" from a file.
         problems: Problems with a selection.
         mean_score: Mean score of the selected solutions.
-        mean_tests: Tests a problem has that true scores are by; None from a file.
-        scores: Scores of the selected solutions.
-        gaps: Best less worst selected score of each problem.
+        mean_tests: Mean number of tests behind a true score; None from a file.
+        scores: Histogram of the scores of the selected solutions.
+        gaps: Histogram of the best minus the worst selected score of each problem.
         sizes: Problems by number of selected solutions.
-        given: What verifiers gave the same solutions, where any are named.
+        given: Scores of the named verifiers on the same solutions.
     """
 
     dataset: str
@@ -221,18 +220,18 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
 
 
 class HistogramsReport(Struct, frozen=True, kw_only=True):
-    """``workbench code histograms --json``: by data set, and what came of tests by run and suite (figure 5a)."""
+    """``workbench code histograms --json``: by data set, and test outcomes by run and suite (figure 5a)."""
 
     histograms: list[HistogramReport]
     shares: list[OutcomeShares]
     refused: int = 0
 
 
-# -- What came of having models write tests and solutions.
+# -- Results of having models write tests and solutions.
 
 
 SolutionKind = Literal["correct", "incorrect"]
-"""What a model is asked to write: code that solves the problem, or code that almost does."""
+"""The kind of code requested from a model: code that solves the problem, or code that almost does."""
 SKIPPED: Final[dict[str, str]] = {
     "language": "not Python",
     "stdio": "tests of standard input: there is nothing that an assert could call",
@@ -248,17 +247,17 @@ class TestsWritten(Struct, frozen=True, kw_only=True):
     """The result of a command that writes tests.
 
     Attributes:
-        run: The run that its calls are counted in.
-        model: Who writes, by the name it is asked for by.
-        with_solution: Tests were written for each solution, by a writer who saw it; else for each problem.
-        targets: Problems, or solutions, that tests were asked for.
-        unchanged: Those that had their tests before.
-        failed: Those without a reply, by the failure's code.
-        empty: Those of the whole suite whose reply holds no test that is kept.
-        found: Tests in all replies that the suite was made of.
-        kept: Those that are in it.
-        dropped: Those that are left out, by code.
-        skipped: Problems that nothing is written for, by a code of `SKIPPED`.
+        run: The run that counts its calls.
+        model: The requested name of the model that writes.
+        with_solution: Whether tests were written for each solution, which the model saw; else for each problem.
+        targets: Number of problems or solutions that tests were requested for.
+        unchanged: Targets that already had their tests.
+        failed: Targets without a reply, by the failure's code.
+        empty: Targets of the whole suite whose reply contains no kept test.
+        found: Tests in all replies behind the suite.
+        kept: Tests in the suite.
+        dropped: Rejected tests, by code.
+        skipped: Skipped problems, by a code of `SKIPPED`.
     """
 
     __test__ = False
@@ -279,11 +278,11 @@ class TestsWritten(Struct, frozen=True, kw_only=True):
 
 
 class ScaledPoint(Struct, frozen=True, kw_only=True):
-    """A model's tests at one number, on one data set.
+    """A model with one number of tests, on one data set.
 
     Attributes:
-        n: Tests asked for of each problem.
-        mean_tests: Tests a problem has, or a solution where they were written for each; None where there is none.
+        n: Number of tests requested for each problem.
+        mean_tests: Mean tests of a problem, or of a solution if they were written for each; None without any.
     """
 
     model: str
@@ -296,9 +295,9 @@ class ScaleReport(Struct, frozen=True, kw_only=True):
     """``workbench code scale --json``.
 
     Attributes:
-        points: By data set, model and number; all on the same problems.
-        left_out: Problems in which a score is missing for some solution.
-        filled: Scores that count as 0, by suite: of problems without a test in it.
+        points: Results by data set, model and number; all on the same problems.
+        left_out: Problems in which a solution lacks a score.
+        filled: Scores that count as 0 because the problem has no test in the suite, by suite.
     """
 
     name: str
@@ -315,15 +314,15 @@ class ProblemSolutions(Struct, frozen=True, kw_only=True):
     """The solutions of one problem written so far.
 
     Attributes:
-        scores: Distinct scores, rounded to two decimals, the best first: of the reference, of solutions that were
-            there, and of those written; without those that fail all tests by errors alone.
-        reached: There are as many as were wanted.
-        rounds: Rounds that were asked for.
+        scores: Distinct scores, rounded to two decimals, the best first: of the reference, of existing and of written
+            solutions; without solutions that fail all tests by errors only.
+        reached: Whether the desired number of scores was reached.
+        rounds: Number of requested rounds.
         written: New solutions.
         repeated: Replies with the code of another solution.
         empty: Replies without code.
         failed: Calls without a reply.
-        killed: New solutions that the sandbox died over: they are not added, and the same call runs them again.
+        killed: New solutions that crashed the sandbox: they are not added, and the same call runs them again.
     """
 
     task_id: str
@@ -341,12 +340,12 @@ class SolutionsWritten(Struct, frozen=True, kw_only=True):
     """The result of a command that writes solutions, over all of its starts.
 
     Attributes:
-        run: The run that its calls are counted in.
-        k: Distinct scores that were wanted.
+        run: The run that counts its calls.
+        k: Desired number of distinct scores.
         suites: The tests that solutions were scored by.
-        imported: Solutions that are new in the data set; the others it had already.
+        imported: Number of solutions that are new in the data set.
         problems: The problems in the order of import.
-        skipped: Problems that nothing is written for, by a code of `SKIPPED`.
+        skipped: Skipped problems, by a code of `SKIPPED`.
     """
 
     dataset: str
@@ -358,19 +357,20 @@ class SolutionsWritten(Struct, frozen=True, kw_only=True):
     skipped: dict[str, int]
 
 
-# -- Problems that were written anew as functions, and pools of solutions that models wrote.
+# -- Problems that were rewritten as functions, and pools of model-written solutions.
 
 
 class RefinedProblem(Struct, frozen=True, kw_only=True):
     """A problem of standard input, rewritten with a function to write: a line of a file of problems.
 
     Attributes:
-        task_id: The old problem's.
-        canonical_solution: "" where the prompt asks for none.
-        canonical_solution_by: A model wrote the solution, so that it doesn't say which tests are right.
-        tests: Those that ask something of the function.
-        proposed_tests: How many tests the model wrote.
-        passed_tests: How many of ``tests`` its own solution passes; None without one.
+        task_id: Id of the original problem.
+        canonical_solution: The solution; "" if the prompt requests none.
+        canonical_solution_by: Marks the solution as written by a model, so that it doesn't decide which tests are
+            correct.
+        tests: Tests that call the function.
+        proposed_tests: Number of tests the model wrote.
+        passed_tests: Number of ``tests`` that the model's solution passes; None without one.
     """
 
     task_id: str
@@ -388,10 +388,9 @@ class RefusedProblem(Struct, frozen=True, kw_only=True):
     """A problem that was not rewritten.
 
     Attributes:
-        reason: ``no_problem``: no reply, or one that lacks a part; ``few_tests``: too few of its tests ask something
-            of the function.
-        tests: Tests the model wrote.
-        passed: Those that its own solution passes.
+        reason: ``no_problem``: no reply, or an incomplete one; ``few_tests``: too few of its tests call the function.
+        tests: Number of tests the model wrote.
+        passed: Number of tests that the model's solution passes.
     """
 
     task_id: str
@@ -404,12 +403,12 @@ class RefineReport(Struct, frozen=True, kw_only=True):
     """``workbench code refine --json``.
 
     Attributes:
-        problems: Problems of standard input there are.
-        written: Those written anew.
-        refused: The others.
-        tests: Tests of those written.
-        tried_tests: Those of them that a solution of the model's was run against.
-        passed_tests: How many of these it passes.
+        problems: Number of problems of standard input.
+        written: Number of rewritten problems.
+        refused: Number of problems that were not rewritten.
+        tests: Number of tests of the rewritten problems.
+        tried_tests: Number of these tests that the model's solution was run against.
+        passed_tests: Number of these tests that it passes.
     """
 
     dataset: str
@@ -426,11 +425,11 @@ class PoolReport(Struct, frozen=True, kw_only=True):
     """``workbench code pool --json``.
 
     Attributes:
-        run: The run that its calls are counted in.
-        samples: Solutions asked for of each problem and model.
+        run: The run that counts its calls.
+        samples: Solutions requested for each problem and model.
         added: New solutions in the data set.
         failed: Calls without a reply.
-        skipped: Problems that nothing is written for, by why.
+        skipped: Skipped problems, by reason.
     """
 
     dataset: str

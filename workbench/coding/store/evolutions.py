@@ -1,4 +1,4 @@
-"""Stores evolutions of test suites: their settings, their problems, and each problem's steps, written once."""
+"""Store evolutions of test suites: their settings, their problems, and each problem's steps, written once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Connection = sqlite3.Connection
 _STEP: Final = msgspec.json.Decoder(Step)
 _SETTINGS: Final = msgspec.json.Decoder(EvolutionSettings)
 
-# Solutions that are out of the benchmark, and stand-ins for the reference, are in no pool.
+# Pools exclude retracted solutions and copies of the reference.
 _POOL: Final = (
     f"FROM completions AS c LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
     f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE {VISIBLE} "
@@ -29,7 +29,7 @@ _POOL: Final = (
 
 
 class EvolutionRow(NamedTuple):
-    """An evolution as it is stored."""
+    """A stored evolution."""
 
     id: int
     dataset_id: int
@@ -54,10 +54,10 @@ def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
 
 
 def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: EvolutionSettings) -> EvolutionRow:
-    """Return the evolution of that name, created if need be with its final suites.
+    """Return the evolution with a name, created with its final suites if missing.
 
     Raises:
-        UsageError: The name was given to other settings, or to a suite that is none of this evolution.
+        UsageError: The name has other settings, or belongs to a suite outside this evolution.
     """
     for row in named(connection, name):
         _require_same(row, settings)
@@ -87,7 +87,7 @@ def pool(connection: sqlite3.Connection, question: int) -> list[int]:
 
 
 def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
-    """Count the solutions in the pools of a data set's problems, by the question's row id, without empty ones."""
+    """Count the solutions in the pools of a data set's problems, by the question's row id; without empty pools."""
     rows = connection.execute(
         f"SELECT c.question_id, count(*) {_POOL} AND c.question_id IN (SELECT id FROM questions WHERE dataset_id = ?) "
         "GROUP BY c.question_id",
@@ -116,10 +116,10 @@ def put_step(connection: sqlite3.Connection, evolution: int, question: int, posi
     """Write a problem's next step, in the caller's transaction.
 
     Args:
-        position: Its place among the problem's steps, from 0.
+        position: The step's position among the problem's steps, from 0.
 
     Raises:
-        sqlite3.IntegrityError: It is there already.
+        sqlite3.IntegrityError: The step exists already.
     """
     connection.execute(
         "INSERT INTO evolution_steps (evolution_id, question_id, position, step, document) VALUES (?, ?, ?, ?, ?)",
@@ -135,7 +135,7 @@ def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
 
 
 def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None) -> list[Evolved]:
-    """Return problems with their progress, in the order of import; None is all of them."""
+    """Return problems with their progress, in the order of import; None for all."""
     rows = connection.execute(
         "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e "
         "JOIN questions AS q ON q.id = e.question_id LEFT JOIN sources AS s ON s.id = q.source_id "
@@ -150,7 +150,7 @@ def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[
 
 
 def run_of(connection: sqlite3.Connection, name: str) -> int | None:
-    """Return the run that an evolution's calls are counted in; None before the first."""
+    """Return the run that counts an evolution's calls; None before the first call."""
     row: tuple[int] | None = connection.execute(
         "SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE v.name = ?", (run_name(name),)
     ).fetchone()

@@ -1,4 +1,4 @@
-"""Stores decisions on single tests: excluded, or included again."""
+"""Store decisions on single tests: excluded, or included again."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def problems_named(connection: sqlite3.Connection, task_id: str, dataset: str | 
 def put(
     connection: sqlite3.Connection, question: int, suite: int, position: int, reason: str | None, person: int
 ) -> None:
-    """Write a decision, in force from now on, in the caller's transaction.
+    """Store a decision that applies from now on, in the caller's transaction.
 
     Args:
-        suite: Its row id.
-        reason: Why the test is set apart; None lets it count again.
+        suite: The suite's row id.
+        reason: Why the test is excluded; None includes it again.
     """
     connection.execute(
         "INSERT INTO test_exclusions (question_id, suite_id, position, kind, reason, annotator_id, created_at) "

@@ -1,4 +1,4 @@
-"""Reads the data behind a problem's pass matrix: its solutions, and the runs that have outcomes of them."""
+"""Read the data of a problem's pass matrix: its solutions, and the runs with outcomes of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ class GridSolution(NamedTuple):
 
 
 def solutions(connection: sqlite3.Connection, question: int) -> list[GridSolution]:
-    """Return the solutions of a problem, in the order of import."""
     rows = connection.execute(
         "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c "
         "LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
@@ -38,11 +37,11 @@ def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:
 
 
 def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> list[SuiteRun]:
-    """Return runs with outcomes, one a suite: complete ones first, then those over most items, then the newest.
+    """Return runs with outcomes, one row for each suite: complete runs first, then by number of items and age.
 
     Args:
-        question: Only those with outcomes of this problem's solutions; None: of any, where a run's suites are those
-            of the first solution it has run.
+        question: Only runs with outcomes of this problem's solutions; None for all: a run's suites are then those of
+            its first solution.
     """
     first = "(SELECT x.completion_id FROM test_results AS x WHERE x.run_id = r.id ORDER BY x.completion_id LIMIT 1)"
     item = first if question is None else "(SELECT c.id FROM completions AS c WHERE c.question_id = ?)"
@@ -60,7 +59,7 @@ def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> l
 
 
 def problem_of(connection: sqlite3.Connection, completion: int) -> int | None:
-    """Return the row id of a completion's problem; None if its question is none."""
+    """Return the row id of a completion's problem; None if its question is not a code problem."""
     row: tuple[int] | None = connection.execute(
         "SELECT p.question_id FROM completions AS c JOIN code_problems AS p ON p.question_id = c.question_id "
         "WHERE c.id = ?",

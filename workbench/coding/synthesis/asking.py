@@ -39,7 +39,7 @@ PROMPTS: Final[dict[str, str]] = {
     "tests": _TESTS.sha256,
     **{kind: one.sha256 for kind, one in _SOLUTIONS.items()},
 }
-"""sha256 of the words of each request, by what it asks for."""
+"""sha256 of each prompt, by its purpose."""
 
 
 def request_for_tests(
@@ -48,10 +48,10 @@ def request_for_tests(
     """Return the request for tests of a problem.
 
     Args:
-        count: How many.
-        secret: The database's own, for the lines around texts.
-        solution: Code that the model is shown; "" for none.
-        own: A prompt that stands in the place of ours.
+        count: Number of tests.
+        secret: The database's secret, for the delimiters around texts.
+        solution: Code to show to the model; "" for none.
+        own: A custom prompt that replaces the built-in one.
     """
     if own is not None:
         return own.messages({"question": problem.prompt, "solution": solution, "count": str(count)})
@@ -61,7 +61,7 @@ def request_for_tests(
 def request_for_solution(
     problem: Problem, kind: SolutionKind, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
-    """Return the request for a solution; ``secret`` as with `request_for_tests`, ``own`` by kind."""
+    """Return the request for a solution; ``secret`` as in `request_for_tests`, ``own`` by kind."""
     if kind in own:
         return own[kind].messages({"question": problem.prompt})
     return _request(_SOLUTIONS[kind], problem, secret, {"question": problem.prompt})
@@ -71,24 +71,24 @@ def _request(
     asked: Prompt, problem: Problem, secret: bytes, texts: dict[str, str], **words: str
 ) -> tuple[PromptMessage, ...]:
     name = problem.entry_point or ""
-    # Only texts have lines around them: what is put in beside them must be a bare name.
+    # Only texts have delimiters: other inserted values must be bare names.
     call = filled(asked.call, entry_point=name if name.isidentifier() else "", **words)
     if not texts.get("solution"):
         call = filled(call, solution="")
     return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(call).chat.messages
 
 
-# -- Solutions that models wrote join a data set, as an import of their own.
+# -- Model-written solutions are added to a data set as a separate import.
 
 
 def join(project: Project, dataset: Dataset, place: str, records: Sequence[SolutionRecord]) -> int:
     """Add solutions to a data set; return how many are new.
 
     Args:
-        place: What stands for the file they came in, such as ``pools/NAME``.
+        place: The recorded source in place of a file, such as ``pools/NAME``.
 
     Raises:
-        UsageError: There is another solution of the same id.
+        UsageError: A different solution has the same id.
         StoreError: An import is running.
     """
     if not records:
@@ -102,11 +102,11 @@ def join(project: Project, dataset: Dataset, place: str, records: Sequence[Solut
         return target.counts.imported
 
 
-# -- A pool of solutions: of several models some each, whatever they are worth (EvolveCoder 2.3).
+# -- A pool of solutions: some of each of several models, of any quality (EvolveCoder 2.3).
 
 
 USUAL: Final = Sampling(temperature=0.6, top_p=0.95)
-"""How solutions are drawn unless somebody says otherwise (EvolveCoder 4.1)."""
+"""The default sampling of solutions (EvolveCoder 4.1)."""
 _TOGETHER: Final = 32
 
 
@@ -122,23 +122,23 @@ def fill(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> PoolReport:
-    """Ask every model for so many solutions of each problem, and add all replies to the data set unchanged.
+    """Request solutions of each problem from every model, and add all replies to the data set unchanged.
 
-    The same call goes on after a kill, and asks nothing twice.
+    After a kill the same call continues, and repeats no request.
 
     Args:
-        name: What they are called: their ids begin with it.
-        samples: Solutions of each model.
-        targets: Which problems.
-        templates: A prompt's file that stands in the place of ours (`own_prompts`).
-        field: Of a problem's row: asked by in the place of the problem's text, such as BigCodeBench's instruct_prompt.
-        trust: Whether the user accepts servers that ``workbench.toml`` names.
-        watch: Is told how far the calls are.
+        name: The pool's name: the solutions' ids begin with it.
+        samples: Number of solutions of each problem by each model.
+        targets: The problems.
+        templates: Files of custom prompts (`own_prompts`).
+        field: A field of the problem's row that replaces the problem's text, such as BigCodeBench's instruct_prompt.
+        trust: Whether the user approves servers that ``workbench.toml`` names.
+        watch: Called with the progress of the calls.
 
     Raises:
-        UsageError: The name was used for something else, or it is not clear which problems are meant.
-        NotTrustedError: The user has not accepted the servers.
-        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+        UsageError: The name is used for something else, or the problems are ambiguous.
+        NotTrustedError: The user has not approved the servers.
+        RunError: No call can succeed now, or another process has locked the database; replies received are stored.
     """
     own = own_prompts(templates, ("correct",))
     dataset = code_dataset(project, targets.dataset)

@@ -1,6 +1,6 @@
-"""Measures how much better more tests by the same models rank (Scoring Verifiers, section 5.3).
+"""Measure how much better more tests by the same models rank (Scoring Verifiers, section 5.3).
 
-Each number of tests is a suite of its own, requested anew, as if it were written and run by hand.
+Each number of tests is a separate suite, requested anew, as if it were written and run by hand.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ScalingPoint(Struct, frozen=True):
     """A model with a number of tests.
 
     Attributes:
-        suite: What the suite is called, and the verifier that runs it.
+        suite: The name of the suite, and of the verifier that runs it.
     """
 
     model: str
@@ -59,10 +59,10 @@ def suite_options(wish: TestOptions, count: int) -> SuiteOptions:
 
 
 def require_scalable(wish: TestOptions) -> None:
-    """Reject a prompt that asks for the same number whatever the suite.
+    """Reject a prompt that requests the same number of tests for every suite.
 
     Raises:
-        UsageError: It does, or can't be read.
+        UsageError: The prompt has a fixed number, or can't be read.
     """
     own = own_prompt(suite_options(wish, 1))
     if own is not None and "count" not in own.texts:
@@ -83,10 +83,10 @@ def scaled(
     """Measure how well each suite ranks, all on the same problems.
 
     Args:
-        made: The suites, each with what writing it has come to; all have been run.
+        made: The suites, each with the result of writing it; all must have been run.
 
     Raises:
-        UsageError: One of them has no complete run.
+        UsageError: A suite has no complete run.
     """
     by_suite = {point.suite: point for point in made}
     report = compared(
@@ -120,7 +120,7 @@ def scaled(
     )
 
 
-# -- the paper's table 5 and figure 6
+# -- The paper's table 5 and figure 6.
 
 
 def scale_as(report: ScaleReport, form: TableForm) -> str:
@@ -136,12 +136,12 @@ def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, 
     """Write table and curves as one self-contained page.
 
     Args:
-        made: When that is, in words.
-        force: Replace an existing file.
+        made: The current date as text.
+        force: Whether to replace an existing file.
 
     Raises:
         FormatError: The file exists, or can't be written.
-        StoreError: The file belongs to the database itself.
+        StoreError: The file is part of the database.
     """
     project.database.require_other(path)
     with new_file(path, force=force) as file:

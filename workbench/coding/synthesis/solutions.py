@@ -1,7 +1,7 @@
-"""Writes solutions of a problem until they have enough different scores.
+"""Write solutions of a problem until they have enough different scores.
 
 Source: Scoring Verifiers, 2.1 and 2.2: solutions are generated and filtered until the desired number of uniquely scored
-ones is there; a problem that doesn't get there is supplemented by hand or discarded.
+ones is reached; other problems are supplemented by hand or discarded.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class Gathering:
     """The solutions gathered of one problem.
 
     Args:
-        k: How many different scores are wanted, the reference's among them.
+        k: Desired number of distinct scores, including the reference's.
 
     Attributes:
-        scores: Those there are, rounded to two decimals.
-        rounds: Rounds that were asked for.
+        scores: The distinct scores so far, rounded to two decimals.
+        rounds: Number of requested rounds.
         written: New solutions.
         repeated: Replies with the code of another solution.
         empty: Replies without Python in them.
         failed: Calls without a reply.
-        killed: New solutions that the harness died over; the same call runs them again.
+        killed: New solutions that crashed the harness; the same call runs them again.
     """
 
     def __init__(self, k: int) -> None:
@@ -74,7 +74,7 @@ class Gathering:
         return True
 
     def ran(self, outcomes: str) -> float | None:
-        """Count the score of a solution by the letters of its tests; return None if all failed by errors alone."""
+        """Count the score of a solution by its outcome letters; return None if all tests failed by errors only."""
         if not counted(outcomes) or only_errors(outcomes):
             return None
         score = as_scored(outcomes.count(PASS) / counted(outcomes), "released")
@@ -82,13 +82,13 @@ class Gathering:
         return score
 
 
-# -- Solutions written by models, right and wrong ones, until each problem has enough different scores.
+# -- Solutions written by models, correct and incorrect ones, until each problem has enough different scores.
 
 
 USUAL: Final = Sampling(temperature=1.0)
-"""How solutions are drawn unless somebody says otherwise: they are to differ."""
+"""The default sampling: solutions should differ."""
 _TOGETHER: Final = 32
-"""Problems that are worked on at a time; their solutions are stored together."""
+"""Problems in progress at a time; their solutions are stored together."""
 _CODE: Final = "fence"
 
 
@@ -132,24 +132,23 @@ def write_solutions(
 ) -> SolutionsWritten:
     """Have models write solutions of problems until each has enough different scores, and add them to the data set.
 
-    What is written is executed and scored by the problem's tests; solutions that are there already count. A problem
-    without a ground truth among its solutions gets its reference as one (Scoring Verifiers, 2.2). The same call goes
-    on after a kill, asks nothing twice, and comes to the same solutions with the same ids.
+    Written solutions are executed and scored by the problem's tests; existing solutions count. A problem without a
+    ground truth among its solutions gets its reference as one (Scoring Verifiers, 2.2). After a kill the same call
+    continues, repeats no request, and produces the same solutions with the same ids.
 
     Args:
-        name: What the solutions are called: their ids begin with it.
-        models: All are asked in every round.
+        name: The name of the solutions: their ids begin with it.
+        models: The models; all are called in every round.
         executor: Runs solutions.
-        provenance: What its outcomes depend on; kept with the calls.
-        targets: Which problems.
-        trust: Whether the user accepts servers that ``workbench.toml`` names.
-        watch: Is told how far the calls are.
+        provenance: What its outcomes depend on; stored with the calls.
+        targets: The problems.
+        trust: Whether the user approves servers that ``workbench.toml`` names.
+        watch: Called with the progress of the calls.
 
     Raises:
-        UsageError: There is no such kind, the name was used for something else, or it is not clear which problems are
-            meant.
-        NotTrustedError: The user has not accepted the servers.
-        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+        UsageError: A kind is unknown, the name is used for something else, or the problems are ambiguous.
+        NotTrustedError: The user has not approved the servers.
+        RunError: No call can succeed now, or another process has locked the database; replies received are stored.
     """
     kinds = kinds_of(wish.kinds)
     own = own_prompts(wish.templates, kinds)
@@ -183,7 +182,7 @@ class _RepliedSolution(Struct, frozen=True):
     """The code in a reply.
 
     Attributes:
-        score: By the problem's tests, rounded; None where all failed by errors alone.
+        score: Score by the problem's tests, rounded; None if all failed by errors only.
         passed: Whether it passes every test.
     """
 
@@ -199,8 +198,8 @@ class _ProblemAtWork(Struct):
     """A problem in progress.
 
     Attributes:
-        reference: None where the data set has a ground truth already, or the problem no reference; else whether the
-            reference, which is to be one, passes every test.
+        reference: Whether the reference, which becomes the ground truth, passes every test; None if the data set has a
+            ground truth already, or the problem has no reference.
     """
 
     problem: Problem
@@ -217,7 +216,7 @@ class _SolutionWriting:
     """Processes some problems at a time.
 
     Attributes:
-        untested: How many of them have no tests to score solutions by.
+        untested: Number of problems without tests.
     """
 
     def __init__(

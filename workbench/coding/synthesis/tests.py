@@ -1,4 +1,4 @@
-"""Parses tests from a model's reply and decides which are kept. Nothing is executed here."""
+"""Parse tests from a model's reply and decide which are kept. Nothing is executed here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from workbench.runs.generation import Models, Watch, Writer, WritingRequest, gen
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of
 
 EXTRACTOR: Final = "assertion-tags-1"
-"""How tests are taken from a reply: name and version, which goes up when the same reply would be read differently."""
+"""Name and version of the extraction of tests; the version changes when the same reply would be parsed differently."""
 FILTERS: Final[dict[str, str]] = {
     "no_python": "no Python, too long or nested too deeply",
     "no_assert": "no assert statement in it",
@@ -38,22 +38,22 @@ FILTERS: Final[dict[str, str]] = {
     "duplicate": "there already, in the same spelling or another",
     "surplus": "behind the first of those asked for",
 }
-"""Why a test may be left out, by code."""
+"""Why a test may be rejected, by code."""
 SURPLUS: Final = "surplus"
-"""The code of tests behind the first n; they are looked for last."""
+"""The code of tests after the first n; it is checked last."""
 MOST_FOUND: Final = 1_000
-"""Tests of a reply that are looked at."""
+"""Maximum tests of a reply that are parsed."""
 _OPEN, _CLOSE = "<assertion>", "</assertion>"
 
 
 class ReplyReading(Struct, frozen=True, kw_only=True):
-    """How replies are parsed.
+    """Options for parsing replies.
 
     Attributes:
-        count: Tests asked for of each.
-        strip: Whether blanks around a test are taken off. Scoring Verifiers leave them, so that a test with a blank
-            before it is no Python; which changes scores.
-        filters: Codes of `FILTERS` that are in force. Scoring Verifiers have none.
+        count: Number of requested tests.
+        strip: Whether to strip blanks around a test. Scoring Verifiers keeps them, so that a test with a leading blank
+            is not valid Python, which changes scores.
+        filters: Active codes of `FILTERS`. Scoring Verifiers uses none.
     """
 
     count: int = 10
@@ -65,9 +65,9 @@ class ParsedTests(Struct, frozen=True):
     """The tests of a reply.
 
     Attributes:
-        tests: Those kept.
-        found: How many the reply holds.
-        dropped: How many are left out, by code.
+        tests: The kept tests.
+        found: Number of tests in the reply.
+        dropped: Numbers of rejected tests, by code.
     """
 
     tests: tuple[CodeTest, ...]
@@ -78,8 +78,8 @@ class ParsedTests(Struct, frozen=True):
 def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTests:
     """Return the tests in a reply.
 
-    They stand between ``<assertion>`` and ``</assertion>`` behind the last ``</think>``; one whose end is missing is
-    lost, and so is what follows an end within a test's own text. Source: the released code of Scoring Verifiers.
+    Tests are between ``<assertion>`` and ``</assertion>`` after the last ``</think>``. A test without an end tag is
+    lost, as is the rest of a test whose text contains an end tag. Source: the released code of Scoring Verifiers.
     """
     found = extracted(reply)
     faults = _faults(problem, reading.filters)
@@ -126,16 +126,15 @@ def _named(tree: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-# -- Tests written by a model, as a suite of their own: of each problem, or of each solution by a writer who sees
-# it.
+# -- Tests written by a model, as a separate suite: for each problem, or for each solution, which the model sees.
 
 
 USUAL: Final = Sampling(temperature=1.0)
-"""How tests are drawn unless somebody says otherwise (Scoring Verifiers, 4.1)."""
+"""The default sampling of tests (Scoring Verifiers, 4.1)."""
 _TOGETHER: Final = 64
-"""Problems whose requests are under way at a time; what they are answered is stored together."""
+"""Problems whose requests are in progress at a time; their replies are stored together."""
 _CODE: Final = "fence"
-"""How code is taken from a solution that is a reply."""
+"""The method of extracting code from a solution that is a reply."""
 
 
 def _made(wish: SuiteOptions, reading: ReplyReading, models: Models, own: OwnPrompt | None) -> dict[str, object]:
@@ -156,7 +155,7 @@ class _SuiteTarget(Struct, frozen=True):
 
     Attributes:
         owner: Row id of the question, or of the completion.
-        code: What the writer sees of the solution; "" for nothing.
+        code: The part of the solution that the model sees; "" for none.
     """
 
     owner: int
@@ -177,7 +176,7 @@ class _About(Struct):
 
     Attributes:
         made: See `_made`.
-        empty: Row ids of what has a reply without a test that is kept.
+        empty: Row ids of targets whose reply has no kept test.
     """
 
     made: dict[str, Any]
@@ -189,7 +188,7 @@ def reading_of(wish: SuiteOptions) -> ReplyReading:
     """Return how replies are parsed.
 
     Raises:
-        UsageError: There is no such filter.
+        UsageError: A filter is unknown.
     """
     filters = wish.filters or "none"
     words = {"none": [], "all": [*FILTERS]}.get(filters, [one.strip() for one in filters.split(",")])
@@ -203,7 +202,8 @@ def own_prompt(wish: SuiteOptions) -> OwnPrompt | None:
     """Return the custom prompt.
 
     Raises:
-        UsageError: It can't be read, or shows a solution where none is to be shown, or none where one is.
+        UsageError: The prompt can't be read, or it includes a solution although none may be shown, or lacks a required
+            one.
     """
     found = own_prompts(wish.templates, ("tests",)).get("tests")
     if found is not None and ("solution" in found.texts) != wish.with_solution:
@@ -226,17 +226,17 @@ def write_tests(
     """Have a model write a suite of tests, or resume; complete problems are unchanged.
 
     Args:
-        suite: What it is called.
-        models: The one that writes.
-        targets: Which problems; with solutions it is those of them.
-        trust: Whether the user accepts servers that ``workbench.toml`` names.
-        watch: Is told how far the calls are.
+        suite: The suite's name.
+        models: The model that writes.
+        targets: The problems, or those whose solutions get tests.
+        trust: Whether the user approves servers that ``workbench.toml`` names.
+        watch: Called with the progress of the calls.
 
     Raises:
-        UsageError: There is no such filter, several models are named, the name is another suite's, or it is not clear
-            which problems are meant.
-        NotTrustedError: The user has not accepted the servers.
-        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+        UsageError: A filter is unknown, several models are given, the name belongs to another suite, or the problems
+            are ambiguous.
+        NotTrustedError: The user has not approved the servers.
+        RunError: No call can succeed now, or another process has locked the database; replies received are stored.
     """
     if len(models.models) != 1:
         raise UsageError("One model writes a suite.", "Give each model its own suite.")
@@ -268,7 +268,7 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
     """Return the suite's row id, created if need be, and its stored description.
 
     Raises:
-        UsageError: There is another suite of that name.
+        UsageError: A different suite has this name.
     """
     with project.database.write() as connection:
         found = suites.named(connection, dataset.id, name)
@@ -303,11 +303,11 @@ def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list
 
 
 class _SuiteWriting:
-    """Has the tests of some problems at a time written, and stores them.
+    """Has tests written for some problems at a time, and stores them.
 
     Attributes:
-        targets: What tests were wanted for.
-        unchanged: What had its tests before.
+        targets: Targets that tests were requested for.
+        unchanged: Targets that already had their tests.
     """
 
     def __init__(

@@ -109,9 +109,7 @@ class BatchApi(Protocol):
 
     async def status(self, server: BatchServer, name: str) -> BatchStatus: ...
 
-    async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
-        """Write one of `BatchStatus.results` into a file."""
-        ...
+    async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None: ...
 
     def result(self, line: bytes) -> BatchResult:
         """Parse a line of results.

@@ -429,9 +429,7 @@ def _first_count(data: dict[str, Any], places: tuple[tuple[str | None, str], ...
 
 
 def _reported_cost(data: dict[str, Any]) -> float | None:
-    """Return the cost that a server reports: OpenRouter including upstream costs of a custom key, Perplexity, xAI,
-    DeepInfra.
-    """
+    """Return the cost that a server reports: OpenRouter (with upstream costs of a custom key), Perplexity, xAI …"""
     cost, ticks = data.get("cost", data.get("estimated_cost")), data.get("cost_in_usd_ticks")
     if isinstance(cost, dict):
         cost = cost.get("total_cost")

@@ -36,10 +36,10 @@ class BatchRow(Struct, frozen=True, kw_only=True):
 
 
 class GatheredCall(Struct, frozen=True, kw_only=True):
-    """A call that is to go into a batch, for an item's row id.
+    """A call to put into a batch, for an item's row id.
 
     Attributes:
-        bytes: Of its line there.
+        bytes: Size of its line in the batch.
     """
 
     item: int
@@ -62,7 +62,7 @@ class BatchedCall(Struct, frozen=True):
     """A call of a batch, and its outcome.
 
     Attributes:
-        state: The attempt's.
+        state: State of the attempt.
     """
 
     state: str
@@ -80,7 +80,7 @@ def unended(connection: sqlite3.Connection, run: int) -> list[BatchRow]:
 
 
 def sent(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
-    """Return the calls of a run that its provider has still to answer."""
+    """Return the calls of a run that its provider has yet to answer."""
     rows = connection.execute(
         "SELECT name, calls, status, strftime('%Y-%m-%dT%H:%M:%SZ', sent_at, 'unixepoch') FROM call_batches "
         "WHERE run_id = ? AND state IN ('sent', 'open') ORDER BY id",
@@ -93,7 +93,7 @@ def begin(connection: sqlite3.Connection, run: int, role: str, base_url: str, se
     """Create a batch without calls; return its number.
 
     Args:
-        server: The place of its server, under which replies are stored.
+        server: The server's place, under which replies are stored.
     """
     cursor = connection.execute(
         "INSERT INTO call_batches (run_id, role, base_url, server, token, state, calls, bytes, tokens, cost) "
@@ -132,7 +132,6 @@ def add(
 
 
 def set_sent(connection: sqlite3.Connection, batch: int, input_file: str | None, moment: float) -> None:
-    """Record that the batch is about to be created at its provider."""
     connection.execute(
         "UPDATE call_batches SET state = 'sent', input_file = ?, sent_at = coalesce(sent_at, ?) WHERE id = ?",
         (input_file, moment, batch),
@@ -146,7 +145,7 @@ def set_open(connection: sqlite3.Connection, batch: int, name: str, look_at: flo
 
 
 def set_status(connection: sqlite3.Connection, batch: int, status: str | None, look_at: float) -> None:
-    """Record its status at the provider, and when to look again; None keeps the known status."""
+    """Record the batch's status at the provider, and the time of the next poll; None keeps the known status."""
     connection.execute(
         "UPDATE call_batches SET status = coalesce(?, status), look_at = ? WHERE id = ?", (status, look_at, batch)
     )
@@ -157,7 +156,6 @@ def set_ended(connection: sqlite3.Connection, batch: int) -> None:
 
 
 def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, bytes]]:
-    """Yield each call of a batch as (attempt, body), in their order."""
     return connection.execute(
         "SELECT b.attempt_id, r.body FROM batched_calls AS b CROSS JOIN requests AS r ON r.id = b.request_id "
         "WHERE b.batch_id = ? ORDER BY b.attempt_id",
@@ -166,7 +164,6 @@ def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, by
 
 
 def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> BatchedCall | None:
-    """Return a call of a batch; None if the batch doesn't contain it."""
     row: tuple[Any, ...] | None = connection.execute(
         "SELECT a.state, b.key, r.hash, r.body, r.profile, r.model, b.sample, a.url FROM batched_calls AS b "
         "CROSS JOIN attempts AS a ON a.id = b.attempt_id CROSS JOIN requests AS r ON r.id = b.request_id "
@@ -219,7 +216,7 @@ def earlier_calls(connection: sqlite3.Connection, run: int, key: bytes) -> list[
 
 
 def forget_failures(connection: sqlite3.Connection, run: int) -> None:
-    """Have a run repeat calls that failed in its batches; the attempts stay."""
+    """Let a run repeat calls that failed in its batches; the attempts are kept."""
     connection.execute(
         "DELETE FROM batched_calls WHERE run_id = ? AND (SELECT state FROM attempts WHERE id = attempt_id) "
         "IN ('failed', 'unsent')",

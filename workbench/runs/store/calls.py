@@ -1,4 +1,4 @@
-"""Calls to model servers: requests and responses, kept for ever, and every attempt before it is sent."""
+"""Calls to model servers: requests, responses and every attempt before it is sent; all are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AttemptState = Literal["unsent", "sent", "failed", "done"]
 
 
 class Attempt(Struct, frozen=True):
-    """A call that is about to be sent, for an item's row id; one below 0 is about no completion."""
+    """A call that is about to be sent, for an item's row id; an id below 0 is about no completion."""
 
     id: int
     item: int
@@ -27,8 +27,6 @@ class Attempt(Struct, frozen=True):
 
 
 class AttemptOutcome(Struct, frozen=True):
-    """What became of an attempt."""
-
     attempt: int
     state: AttemptState
     status: int | None = None
@@ -37,9 +35,9 @@ class AttemptOutcome(Struct, frozen=True):
 
 
 NOBODY: Final = "*"
-"""All readers: the response is not to be used any more."""
+"""All readers: no run may use the response any more."""
 _ALONE: Final = "NOT EXISTS (SELECT 1 FROM batched_calls AS b WHERE b.attempt_id = a.id)"
-"""Of attempts ``a`` those that are in no batch."""
+"""Selects the attempts ``a`` that are in no batch."""
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
 
 
@@ -47,9 +45,9 @@ class ResponseQuery(Struct, frozen=True, kw_only=True):
     """The stored responses that a run may use.
 
     Attributes:
-        after: Those with greater numbers than this; earlier ones are to be requested again.
-        own: Those with greater numbers than this came in this start of the run: they are used even if unreadable.
-        reader: Who reads them; one that this reader could not parse is requested again.
+        after: Only responses with greater numbers are used; earlier ones are requested again.
+        own: Responses with greater numbers arrived in this start of the run: they are used even if unreadable.
+        reader: The reader of the responses; those that it could not parse are requested again.
     """
 
     after: int = 0
@@ -82,7 +80,7 @@ def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery =
 
 
 def next_attempt(connection: sqlite3.Connection) -> int:
-    """Return the number of the next attempt: there is one runner, so it can count for itself from here."""
+    """Return the number of the next attempt; the only runner can count on from here."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM attempts").fetchone()
     return row[0]
 
@@ -106,9 +104,9 @@ def put_outcomes(connection: sqlite3.Connection, outcomes: Sequence[AttemptOutco
 
 
 def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[JournaledCall, Response]], moment: str) -> None:
-    """Store responses with their requests; a repeated one replaces its predecessor.
+    """Store responses with their requests; a repeated request's response replaces the earlier one.
 
-    The earlier one stays for verdicts that rest on it; no request finds it any more.
+    The earlier response is kept for verdicts based on it, but later requests don't find it.
     """
     connection.executemany(
         "UPDATE responses SET key = randomblob(32) WHERE key = ?", [(call.key,) for call, _ in found]
@@ -136,38 +134,37 @@ def _sums(usage: Usage) -> tuple[object, ...]:
 
 
 def newest_response(connection: sqlite3.Connection) -> int:
-    """Return the number of the last stored response; 0 without any."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()
     return row[0]
 
 
 def replay_after(connection: sqlite3.Connection, run: int) -> int:
-    """Return the number up to which a run may use no responses, since a user wants it to ask again."""
+    """Return the number up to which a run may use no responses, because the user asked for new ones."""
     row: tuple[int | None] | None = connection.execute("SELECT asked_after FROM runs WHERE id = ?", (run,)).fetchone()
     return 0 if row is None else row[0] or 0
 
 
 def ask_again(connection: sqlite3.Connection, run: int) -> None:
-    """Have a run use no response that is stored by now."""
+    """Exclude all currently stored responses from use by a run."""
     connection.execute("UPDATE runs SET asked_after = ? WHERE id = ?", (newest_response(connection), run))
 
 
 def lose_open(connection: sqlite3.Connection, run: int) -> None:
-    """Mark the attempts that an earlier runner has left open as lost: their outcome can't be known.
+    """Mark the open attempts of an earlier runner as lost: their outcome can't be known.
 
-    Calls in a batch are answered there, whoever sent it.
+    Calls in a batch are excluded: the batch will have their results.
     """
     connection.execute(f"UPDATE attempts AS a SET lost = 1 WHERE run_id = ? AND state = 'sent' AND {_ALONE}", (run,))
 
 
 _FOR_WHAT_IT_SAYS: Final = "code IN ('context_length', 'content_filter')"
-"""Of failed attempts those that fail again whenever they are made."""
+"""Selects failed attempts that would fail again."""
 
 
 def refused(connection: sqlite3.Connection, run: int) -> dict[bytes, CallFailed]:
-    """Return requests that servers rejected for their content, by key, whose items have no verdict yet.
+    """Return the requests that servers rejected for their content, by key, if their items have no verdict yet.
 
-    A server that has answered nothing yet may reject everything: it is asked again.
+    A server without any reply may reject everything: its requests are repeated.
     """
     answering = {
         url
@@ -185,7 +182,7 @@ def refused(connection: sqlite3.Connection, run: int) -> dict[bytes, CallFailed]
 
 
 def forget_refused(connection: sqlite3.Connection, run: int) -> None:
-    """Have a run repeat rejected calls; the attempts stay, and no request finds them any more."""
+    """Let a run repeat rejected calls; the attempts are kept, but later requests don't find them."""
     connection.execute(
         "UPDATE attempts SET key = randomblob(32) WHERE run_id = ? AND state = 'failed' "
         f"AND completion_id IS NOT NULL AND {_FOR_WHAT_IT_SAYS}",
@@ -207,7 +204,7 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
     return [OpenAttempt(completion_id=key, attempt=number, sent_at=at, url=url) for key, number, at, url in rows]
 
 
-# -- What verdicts of model servers rest on: the calls in their order, and the verifier's own account.
+# -- What verdicts of model servers are based on: the calls in their order, and the verifier's trace.
 
 
 class MadeCall(Struct, frozen=True):
@@ -241,7 +238,7 @@ class CallRow(Struct, frozen=True):
 
 
 def put_calls(connection: sqlite3.Connection, run: int, made: Sequence[tuple[int, Sequence[MadeCall]]]) -> None:
-    """Store the calls of verdicts, by the item's row id; the responses are stored already."""
+    """Store the calls of verdicts by the item's row id; the responses are stored already."""
     connection.executemany(
         "INSERT INTO verdict_calls (run_id, completion_id, position, response_id, step, role, reused) "
         "SELECT ?, ?, ?, id, ?, ?, ? FROM responses WHERE key = ?",
@@ -257,7 +254,8 @@ def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], 
     """Record that the responses behind some items' verdicts could not be parsed.
 
     Args:
-        reader: The reader that could not: others may. `calls.NOBODY` if no reader is to use them.
+        reader: The reader that failed: other readers may succeed. `calls.NOBODY` excludes the responses for all
+            readers.
     """
     connection.executemany(
         "UPDATE responses SET unread_by = ? "
@@ -267,7 +265,7 @@ def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], 
 
 
 def drop(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> None:
-    """Exclude the responses behind some items' verdicts, and no other item's, from further use."""
+    """Exclude the responses behind some items' verdicts from further use, but not those that other items use."""
     chosen = msgspec.json.encode(list(items)).decode()
     connection.execute(
         "UPDATE responses SET unread_by = ?3 WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?1 "
@@ -278,7 +276,6 @@ def drop(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> None
 
 
 def put_traces(connection: sqlite3.Connection, run: int, traces: Sequence[tuple[int, str]]) -> None:
-    """Store accounts of verdicts as JSON, by the item's row id."""
     connection.executemany(
         "INSERT INTO verdict_traces (run_id, completion_id, trace) VALUES (?, ?, ?)",
         [(run, item, trace) for item, trace in traces],
@@ -302,7 +299,7 @@ ReplyRow = tuple[bytes, bytes, str, str | None, int, str | None]
 
 
 def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Yield every reply behind a run's verdicts, once, as received."""
+    """Yield every reply behind a run's verdicts once, as received."""
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         "JOIN requests AS q ON q.id = r.request_id "
@@ -315,7 +312,7 @@ _WRITTEN: Final = (
     "(SELECT DISTINCT r.id FROM attempts AS a JOIN responses AS r ON r.key = a.key "
     "WHERE a.run_id = ? AND a.state = 'done')"
 )
-"""Row ids of the replies that a run has asked for itself."""
+"""Row ids of the replies that a run has requested itself."""
 
 
 def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
@@ -338,7 +335,7 @@ def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]
 
 
 def written_call(connection: sqlite3.Connection, response: int) -> CallRow | None:
-    """Return one of them with its request; None if there is no such reply."""
+    """Return one of these replies with its request; None if it doesn't exist."""
     row = connection.execute(
         "SELECT r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, r.created_at, r.prompt_tokens, "
         "r.completion_tokens, r.reasoning_tokens, r.cost FROM responses AS r JOIN requests AS q "
@@ -373,7 +370,7 @@ def votes_of(connection: sqlite3.Connection, run: int, item: int) -> list[tuple[
     ).fetchall()
 
 
-# -- What runs have asked of model servers: one row of sums a run.
+# -- The usage of model servers: one row of sums for each run.
 
 
 _COLUMNS = RunUsage.__struct_fields__
@@ -382,7 +379,7 @@ _GET = f"SELECT {', '.join(_COLUMNS)} FROM run_usage WHERE run_id = ?"
 
 
 def get(connection: sqlite3.Connection, run: int) -> RunUsage | None:
-    """Return a run's sums; None for one that has asked no server."""
+    """Return a run's sums; None if it has called no server."""
     row = connection.execute(_GET, (run,)).fetchone()
     if row is None:
         return None
@@ -435,7 +432,7 @@ def used_by_server(connection: sqlite3.Connection, run: int) -> list[ServerUse]:
     ]
 
 
-# -- What verdicts rest on, counted over a run: replies and tokens, by step.
+# -- Replies and tokens behind a run's verdicts, by step.
 
 
 class StepSums(Struct, frozen=True):
@@ -444,8 +441,8 @@ class StepSums(Struct, frozen=True):
     Attributes:
         prompt_tokens: None if a reply doesn't report them.
         completion_tokens: None if a reply doesn't report them.
-        cost: US dollars; None if a reply has no known price.
-        ms: From request to reply, summed.
+        cost: Cost in US dollars; None if a reply has no known price.
+        ms: Milliseconds from request to reply, summed.
     """
 
     step: str
@@ -458,9 +455,7 @@ class StepSums(Struct, frozen=True):
 
 
 def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> list[StepSums]:
-    """Return the sums over all verdicts of a run, or those on these items, wherever and whenever replies were
-    requested.
-    """
+    """Return the sums over a run's verdicts, or those on ``items``, regardless of which run requested the replies."""
     rows = connection.execute(
         "SELECT c.step, c.role, count(*), "
         "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
@@ -475,7 +470,7 @@ def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | Non
 
 
 def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> tuple[int, float]:
-    """Return how many items a run, or its verdicts on these, have judged, and the milliseconds that took, summed."""
+    """Return the number of judged items of a run, optionally only among ``items``, and their total milliseconds."""
     row: tuple[int, float] = connection.execute(
         "SELECT count(*), coalesce(sum(ms), 0.0) FROM verdicts WHERE run_id = :run AND sample = 0 "
         "AND (:items IS NULL OR completion_id IN (SELECT value FROM json_each(:items)))",
@@ -488,8 +483,8 @@ class ItemTook(NamedTuple):
     """The time and calls of one verdict, counted as by `by_step`.
 
     Attributes:
-        own_ms: The verifier's own time.
-        ms: From request to reply, summed over calls.
+        own_ms: Milliseconds of the verifier itself.
+        ms: Milliseconds from request to reply, summed over calls.
     """
 
     item: int
@@ -502,7 +497,7 @@ class ItemTook(NamedTuple):
 
 
 def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
-    """Return the same by item, in order of row id; items of a verifier without a server have no calls."""
+    """Return time and calls by item, in order of row id; items of a local verifier have no calls."""
     rows = connection.execute(
         "SELECT v.completion_id, v.ms, coalesce(t.calls, 0), iif(t.calls, t.prompt, 0), iif(t.calls, t.completion, 0), "
         "iif(t.calls, t.cost, 0.0), coalesce(t.ms, 0.0) FROM verdicts AS v LEFT JOIN ("
@@ -518,7 +513,7 @@ def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
     return [ItemTook(*row) for row in rows]
 
 
-# -- Calls of another database, with the verdicts that rest on them.
+# -- Calls from another database, with the verdicts based on them.
 
 
 def put_arrived(
@@ -526,7 +521,7 @@ def put_arrived(
 ) -> int:
     """Store a response from another database; return its row id.
 
-    An existing response to the same request stays the one that requests find.
+    Later requests still find an existing response to the same request.
     """
     here = connection.execute("SELECT id, body FROM responses WHERE key = ?", (call.key,)).fetchone()
     if here is not None and here[1] == reply.body:

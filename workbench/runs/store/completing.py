@@ -22,12 +22,7 @@ _IDS: Final = "(SELECT value FROM json_each(?))"
 
 
 class QuestionText(Struct, frozen=True):
-    """A question as sent to a model.
-
-    Attributes:
-        id: Row id.
-        key: The source's id.
-    """
+    """A question as sent to a model."""
 
     id: int
     key: str
@@ -39,8 +34,8 @@ class WrittenCompletion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         question: Row id.
-        key: Its id among those of the question.
-        extra: JSON object of further facts about it.
+        key: The completion's id, unique within the question.
+        extra: JSON object of additional data.
     """
 
     question: int
@@ -51,7 +46,7 @@ class WrittenCompletion(Struct, frozen=True, kw_only=True):
 
 
 class FailedKey(Struct, frozen=True):
-    """How often a request's attempts failed in a run, and the last failure."""
+    """Number of failures of a request's attempts in a run, and the last failure."""
 
     attempts: int
     code: FailureCode
@@ -101,7 +96,7 @@ def keys_of(connection: sqlite3.Connection, questions: Sequence[int], model: str
 
 
 def truncated(connection: sqlite3.Connection, questions: Sequence[int], model: str) -> int:
-    """Return how many completions that a model wrote here for some questions were cut off at their maximum length."""
+    """Return how many completions of a model for these questions were truncated at their maximum length."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
         "JOIN questions AS q ON q.id = c.question_id "
@@ -116,7 +111,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
     """Store completions in their order, in the caller's transaction; return how many are new.
 
     Raises:
-        StoreError: An import is running, whose rows would be shown, or one of the ids has another text.
+        StoreError: An import is running, whose rows would become visible, or an id exists with another text.
     """
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("An import is running.", "What was answered is stored; go on when the import has finished.")
@@ -159,7 +154,7 @@ def answered(connection: sqlite3.Connection, keys: Sequence[bytes]) -> set[bytes
 
 
 def reply(connection: sqlite3.Connection, key: bytes) -> Reply | None:
-    """Return the stored reply to a request; None if there is none that can be read."""
+    """Return the stored reply to a request; None without a readable reply."""
     found = calls.response(connection, key)
     try:
         return None if found is None else reread(found)

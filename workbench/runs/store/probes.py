@@ -1,4 +1,4 @@
-"""Questions to build probes from, and results of probing; probes themselves are never items."""
+"""Questions to build probes from, and results of probing; probes themselves are never stored as items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def questions(connection: sqlite3.Connection, selection: Selection) -> list[tupl
 
 
 def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -> list[BaseRow]:
-    """Return the chosen questions with their first right and their first wrong completion in the selection."""
+    """Return the chosen questions with their first correct and first incorrect completion in the selection."""
     where, parameters = _suitable(selection)
     found = (
         database.reader()
@@ -95,11 +95,11 @@ def accepted(connection: sqlite3.Connection, probing: int) -> Iterator[AcceptedP
     return (msgspec.json.decode(text, type=AcceptedProbe) for (text,) in rows)
 
 
-# -- What duels of judges came to.
+# -- Results of judges' duels.
 
 
 def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str | None, str | None]]:
-    """Yield each item's question, the reason of its verdict and the duel's account as JSON, in the order of import."""
+    """Yield each item's question, the reason of its verdict and the duel's trace as JSON, in the order of import."""
     return iter(
         connection.execute(
             "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v "
@@ -112,7 +112,7 @@ def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str |
 
 
 def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, int, str | None, str | None]]:
-    """Each item with its question, the reason of its verdict and the account of its pairs as JSON, as imported."""
+    """Yield each item with its question, its verdict's reason and the trace of its pairs as JSON, in import order."""
     return iter(
         connection.execute(
             "SELECT v.completion_id, c.question_id, v.reason, t.trace FROM verdicts AS v "

@@ -1,4 +1,4 @@
-"""Configured verifiers, runs, and the row by which one process claims to be the database's runner."""
+"""Configured verifiers, runs, and the row by which a process claims to be the database's runner."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class RunRow(Struct, frozen=True, kw_only=True):
     """A run and its configuration.
 
     Attributes:
-        trouble: What kept its runner from storing, from when to when; None: nothing, since it was started.
+        trouble: What prevented its runner from storing, and when; None if nothing did since the start.
         in_batches: Whether its calls are sent in batches.
-        cluster: Where it is judged; None for this machine alone.
+        cluster: The cluster that judges it; None for this machine.
     """
 
     id: int
@@ -54,9 +54,9 @@ class LeaseRow(Struct, frozen=True):
     """The claim to be the runner.
 
     Attributes:
-        heartbeat: Its last sign of life, in seconds since the epoch.
-        process: None in a row that a program of version 8 wrote.
-        beat: Its last sign of life on a clock that can't be set; see `processes.uptime`.
+        heartbeat: The last heartbeat, in seconds since the epoch.
+        process: The process; None in a row written by version 8.
+        beat: The last heartbeat on a clock that can't be set; see `processes.uptime`.
     """
 
     pid: int
@@ -73,7 +73,7 @@ Stored = TypeVar("Stored")
 
 
 class _StoredVerifier(Struct):
-    """A verifier's configuration as the column ``config`` holds it."""
+    """A verifier's configuration as stored in the column ``config``."""
 
     options: dict[str, str]
     config: dict[str, Any]
@@ -85,7 +85,7 @@ _RUN = (
     "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble, r.in_batches, r.cluster"
 )
 _DUE: Final = "coalesce((SELECT min(b.look_at) FROM call_batches AS b WHERE b.run_id = r.id AND b.state <> 'ended'), 0)"
-"""When a run has something to do next: at once, unless it waits for a batch."""
+"""When a run is due: at once, unless it waits for a batch."""
 _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
 
 
@@ -107,7 +107,7 @@ def is_trial(name: str) -> bool:
 
 
 def broken_off(connection: sqlite3.Connection) -> list[RunRow]:
-    """Return runs of trials whose process has ended before they did."""
+    """Return runs of trials that were interrupted by the end of their process."""
     found = map(_run, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
     return [run for run in found if _is_over(run.verifier.name)]
 
@@ -121,7 +121,7 @@ def _is_over(trial: str) -> bool:
 
 
 def verifiers(connection: sqlite3.Connection) -> list[ConfiguredVerifier]:
-    """Return all configured verifiers but those of trials, in the order they were added."""
+    """Return all configured verifiers except those of trials, in the order they were added."""
     rows = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE NOT {_IS_TRIAL} ORDER BY id")
     return [_verifier(row) for row in rows]
 
@@ -176,7 +176,7 @@ def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow 
 
 
 def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
-    """Return each verifier's shard that its run was started on last; only runs of a shard, among these."""
+    """Return the shard that each run was last started on, by verifier; only for runs of a shard."""
     rows = connection.execute(
         "SELECT v.name, r.id, r.selection FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
         "WHERE r.id IN (SELECT value FROM json_each(?)) ORDER BY r.id",
@@ -187,12 +187,11 @@ def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, 
 
 
 def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:
-    """Return a verifier's newest run that has been complete; its newest run while none has."""
+    """Return a verifier's newest complete run, or its newest run if none has been complete."""
     return _first(connection, "v.name = ? ORDER BY r.completed_at IS NULL, r.id DESC", name)
 
 
 def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
-    """Create a run that is not started; return its number."""
     cursor = connection.execute(
         "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
         "VALUES (?, ?, '{}', 1, 'paused', 0, ?)",
@@ -219,12 +218,12 @@ def put_cluster(connection: sqlite3.Connection, run: int, use: ClusterUse | None
 
 
 def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> None:
-    """Leave a request for the runner, or retract it."""
+    """Store a request for the runner; None retracts it."""
     connection.execute("UPDATE runs SET request = ? WHERE id = ?", (request, run))
 
 
 def take_next(connection: sqlite3.Connection) -> RunRow | None:
-    """Mark the next run as running: first one whose runner died, then the queue."""
+    """Mark the next run as running: first a run whose runner died, then the queue."""
     run = _first(connection, f"r.state IN ('running', 'queued') ORDER BY r.state = 'queued', {_DUE}, r.id")
     if run is not None and run.state == "queued":
         connection.execute("UPDATE runs SET state = 'running', started_at = ? WHERE id = ?", (now(), run.id))
@@ -245,7 +244,7 @@ def waiting(connection: sqlite3.Connection) -> bool:
 
 
 def put_back(connection: sqlite3.Connection) -> None:
-    """Release the runner's run: it waits for the next runner, or for other runs."""
+    """Release the runner's run, so that it waits for the next runner or for other runs."""
     connection.execute("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
 
@@ -266,7 +265,7 @@ def expect(connection: sqlite3.Connection, run: int, items: int) -> None:
 
 
 def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
-    """Record that every requested item has its verdict; ``items`` is how many verdicts the run has."""
+    """Record that every requested item has its verdict; ``items`` is the number of the run's verdicts."""
     connection.execute(
         "UPDATE runs SET state = 'complete', request = NULL, message = NULL, items = ?, finished_at = ?, "
         "completed_at = ? WHERE id = ?",
@@ -275,7 +274,7 @@ def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
 
 
 def has_only(connection: sqlite3.Connection, run: int, reason: str) -> bool:
-    """Return whether a run has verdicts, all with this reason; the first other one ends the search."""
+    """Return whether a run has verdicts and all have this reason; the search ends at the first other reason."""
     of_run = "SELECT 1 FROM verdicts WHERE run_id = ?1 AND sample = 0"
     row: tuple[int] = connection.execute(
         f"SELECT EXISTS ({of_run}) AND NOT EXISTS ({of_run} AND reason IS NOT ?2)", (run, reason)
@@ -304,7 +303,7 @@ def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
 
 
 def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
-    """Show life; False if another process has taken over."""
+    """Renew the heartbeat; return False if another process has taken over."""
     assert row.process is not None
     cursor = connection.execute(
         "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
@@ -318,7 +317,7 @@ def drop_lease(connection: sqlite3.Connection) -> None:
 
 
 def checkpoint(database: Database) -> None:
-    """Move the write-ahead log into the database, unless the old state is being read."""
+    """Move the write-ahead log into the database, unless a reader uses the old state."""
     connection = database.open()
     try:
         connection.execute("PRAGMA busy_timeout = 0")
@@ -342,7 +341,7 @@ def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
 def _pinned(kind: str, stored: _StoredVerifier) -> dict[str, str]:
     """Return the options; a judge keeps the first version of its template if it was bound when there was no other.
 
-    A search keeps how it weighed trajectories and executed tests, whatever the current default.
+    A search keeps how it weighted trajectories and executed tests, whatever the current default.
     """
     first = kind == "llm-judge" and str(stored.config.get("template")).endswith("@1")
     ours = first and not (OWN_PROMPTS - {PROMPTS, SUBTASKS}) & stored.options.keys()
@@ -356,7 +355,7 @@ def _decoded(text: str, type: type[Stored], what: str) -> Stored:
     try:
         return msgspec.json.decode(text, type=type)
     except msgspec.MsgspecError as error:
-        # An untrusted file may hold anything.
+        # An untrusted file may contain anything.
         raise StoreError(f"{what} in the database can't be read: {error}.") from error
 
 
@@ -381,7 +380,7 @@ def _run(row: tuple[Any, ...]) -> RunRow:
     )
 
 
-# -- Taking a run out of the database: what hangs on it, and what keeps it.
+# -- Deleting a run from the database: dependent rows, and what prevents it.
 
 
 _HANGING: Final = {
@@ -398,11 +397,11 @@ _HANGING: Final = {
     "run_usage": "sums of what was used",
     "verdicts": "verdicts",
 }
-"""Table -> what its rows are, in an order in which they can go."""
+"""Table -> a description of its rows, in an order in which they can be deleted."""
 
 
 def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """Return how many rows would be deleted with a run, the verdicts first; only existing ones."""
+    """Return the number of rows that would be deleted with a run, the verdicts first; without zeros."""
     counts = {
         words: connection.execute(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run,)).fetchone()[0]
         for table, words in reversed(_HANGING.items())
@@ -411,7 +410,7 @@ def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def sets_of(connection: sqlite3.Connection, run: int) -> list[str]:
-    """Return frozen sets that this run's verdicts chose, as ``name@version``."""
+    """Return the frozen sets that were chosen by this run's verdicts, as ``name@version``."""
     rows = connection.execute(
         "SELECT s.name, s.version FROM sets AS s JOIN set_runs AS r ON r.set_id = s.id WHERE r.run_id = ? "
         "ORDER BY s.name, s.version",
@@ -421,14 +420,13 @@ def sets_of(connection: sqlite3.Connection, run: int) -> list[str]:
 
 
 def reviews_of(connection: sqlite3.Connection, run: int) -> int:
-    """Return reviewers' decisions about this run's verdicts; they stay for ever."""
+    """Return the number of reviewers' decisions about this run's verdicts; these are never deleted."""
     (count,) = connection.execute("SELECT count(*) FROM reviews WHERE run_id = ?", (run,)).fetchone()
     return int(count)
 
 
 def remove(connection: sqlite3.Connection, run: int) -> None:
-    """Delete a run with everything that depends on it, in the caller's transaction; a name without a run left is
-    unused again.
+    """Delete a run with everything that depends on it, in the caller's transaction; a name without runs becomes unused.
 
     Raises:
         sqlite3.IntegrityError: A set or a review refers to it.
@@ -453,7 +451,7 @@ _DECODER = msgspec.json.Decoder(list[Provenance])
 
 
 def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> None:
-    """Add a provenance to a run; earlier ones stay."""
+    """Add a provenance to a run; earlier ones are kept."""
     known = of_run(connection, run)
     if provenance not in known:
         connection.execute(
@@ -464,6 +462,6 @@ def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> No
 
 
 def of_run(connection: sqlite3.Connection, run: int) -> list[Provenance]:
-    """Return all provenances of a run, the earliest first; usually there is one."""
+    """Return all provenances of a run, the earliest first; usually one."""
     row: tuple[str] | None = connection.execute("SELECT document FROM provenance WHERE run_id = ?", (run,)).fetchone()
     return [] if row is None else stored(_DECODER, row[0], f"What run {run} has worked under")

@@ -1,4 +1,4 @@
-"""Items with gold, drawn by a seed: the same ones in every copy of a project."""
+"""Items with gold labels, drawn by a seed: the same ones in every copy of a project."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from workbench.core.database.values import stored
 from workbench.runs.store.runs import verifier_named
 
 _MOST: Final = 200
-"""So many of each gold and answer type are drawn: some turn out too long, or to be of one question."""
+"""Number of items drawn of each gold label and answer type: some turn out too long, or share a question."""
 
 
 class SettledItem(Struct, frozen=True, order=True):
-    """An item with gold.
+    """An item with a gold label.
 
     Attributes:
-        place: Its rank in the draw, the least first; a negative number.
-        item: Its row id.
+        place: Its rank in the draw, the lowest first; a negative number.
+        item: The item's row id.
         question: Its question's row id.
     """
 
@@ -42,7 +42,7 @@ class SettledItem(Struct, frozen=True, order=True):
 
 
 def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> list[SettledItem]:
-    """Return items with gold as accuracy counts it, in the order drawn; a few hundred of each gold and answer type.
+    """Return items with a gold label that accuracy counts, in the order drawn; a few hundred of each label and type.
 
     Args:
         most_characters: Maximum length of a completion.
@@ -69,8 +69,6 @@ def _place(seed: int, dataset: str, key: str) -> int:
 
 
 class _ExamplesOption(Struct, frozen=True):
-    """A judge's option about its examples."""
-
     examples: list[_Named]
 
 
@@ -82,7 +80,7 @@ _DECODER = msgspec.json.Decoder(_ExamplesOption)
 
 
 def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
-    """Return the row ids of each verifier's few-shot examples; only verifiers that have some."""
+    """Return the row ids of the few-shot examples by verifier; verifiers without examples are omitted."""
     # The configurations of all others need not be read.
     names = connection.execute("SELECT name FROM verifiers WHERE instr(config, ?)", (EXAMPLES_DRAWN,)).fetchall()
     known = {name: one for (name,) in names if (one := verifier_named(connection, name)) is not None}
@@ -90,7 +88,7 @@ def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
 
 
 def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:
-    """Return the row ids of the few-shot examples of a verifier with these options, or of a part of it."""
+    """Return the row ids of the few-shot examples of a verifier with these options, or of its parts."""
     drawn = [one[EXAMPLES_DRAWN] for one in everyone_in(options) if EXAMPLES_DRAWN in one]
     named = [one.item for text in drawn for one in stored(_DECODER, text, "What a judge is shown").examples]
     return _named(connection, named) if named else []

@@ -30,9 +30,9 @@ from workbench.runs.store import calls
 from workbench.runs.store.verifier_inputs import inputs
 
 _WINDOW = 5_000
-"""Items looked at in one read."""
+"""Items examined in one read."""
 _TEXTS = 64
-"""Items whose texts are read at once: a few hundred kB, tens of MB where texts are very long."""
+"""Items whose texts are read at a time: a few hundred kB, tens of MB if texts are very long."""
 
 # The items are walked by id; the planner must not begin with another table and sort each window.
 _IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
@@ -43,7 +43,7 @@ class VerdictCounts(Struct, frozen=True, kw_only=True):
     """The number of items, and of their verdicts.
 
     Attributes:
-        verdicts: Stored verdicts by word, all four always present.
+        verdicts: Numbers of verdicts by outcome; all four keys are always present.
     """
 
     items: int
@@ -58,7 +58,7 @@ def put(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, V
     """Store verdicts by the item's row id, in the caller's transaction.
 
     Raises:
-        sqlite3.IntegrityError: An item has a verdict in this run.
+        sqlite3.IntegrityError: An item already has a verdict in this run.
     """
     put_samples(connection, run, [(item, 0, found) for item, found in results])
 
@@ -67,7 +67,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
     """Store verdicts by the item's row id and sample: 0 is the item's verdict, the others are its votes.
 
     Raises:
-        sqlite3.IntegrityError: An item has such a verdict in this run.
+        sqlite3.IntegrityError: An item already has such a verdict in this run.
     """
     connection.executemany(
         "INSERT INTO verdicts (run_id, completion_id, sample, outcome, score, reason, ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -92,7 +92,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
     """Delete a run's verdicts "error" with everything that depends on them, so that their items are judged again.
 
     Returns:
-        How many there were.
+        Number of deleted verdicts.
     """
     rows = connection.execute(
         "SELECT completion_id, reason FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?",
@@ -103,10 +103,10 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
 
 
 def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
-    """Delete a run's verdicts on items whose replies hold no verdict; those replies are not used any more.
+    """Delete a run's verdicts on items whose replies contain no verdict, and exclude those replies from further use.
 
     Returns:
-        How many there were.
+        Number of deleted verdicts.
     """
     reasons = ", ".join("?" * len(_NO_VERDICT))
     rows = connection.execute(
@@ -123,7 +123,7 @@ def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Select
     """Delete a run's verdicts on all of the selection's items.
 
     Returns:
-        How many there were.
+        Number of deleted verdicts.
     """
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
@@ -139,16 +139,15 @@ def take_back_timeouts(connection: sqlite3.Connection, run: int) -> int:
     """Delete a run's verdicts on items that exceeded a time limit: those `by_timeout` counts.
 
     Returns:
-        How many there were.
+        Number of deleted verdicts.
     """
     return _take_back(connection, run, [item for item, _ in _out_of_time(connection, run)])
 
 
 def by_timeout(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """Count a run's items that exceeded a time limit, by which it was: ``cpu``, ``wall``, or ``unknown`` if that isn't
-    stored.
+    """Count a run's items that exceeded a time limit, by limit: ``cpu``, ``wall``, or ``unknown`` if that isn't stored.
 
-    A solution counts if at least one of its tests timed out, whatever else happened.
+    A solution counts if at least one of its tests timed out.
     """
     found = Counter(cause for _, cause in _out_of_time(connection, run))
     return {cause: found[cause] for cause in ("cpu", "wall", "unknown") if found[cause]}
@@ -177,9 +176,9 @@ def _take_back(connection: sqlite3.Connection, run: int, items: list[int]) -> in
 
 
 _OF_REPLIES = ("malformed", "content_filter")
-"""Reasons of errors that follow from a reply which is stored."""
+"""Reasons of errors that follow from a stored reply."""
 _NO_VERDICT = ("unparsed", "truncated", "refused", *_OF_REPLIES)
-"""Reasons of verdicts that follow from replies without one."""
+"""Reasons of verdicts that follow from replies without a verdict."""
 _NO_EVIDENCE = (None,) * 8
 
 
@@ -218,7 +217,7 @@ def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[str, str | None, int]]:
-    """Return (reason, words, count) of a run's verdicts "error", the most frequent first, ``most`` kinds at most."""
+    """Return (reason, words, count) of a run's verdicts "error", the most frequent first, at most ``most`` kinds."""
     return connection.execute(
         "SELECT coalesce(v.reason, ''), e.detail, count(*) FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
         "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample "
@@ -228,7 +227,7 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
 
 
 def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]:
-    """Return problems of which a run found every test to be broken, and the error of most of their solutions."""
+    """Return the number of problems whose tests are all broken in a run, and the error of most of their solutions."""
     row: tuple[int, str | None] = connection.execute(
         "WITH found AS (SELECT c.question_id, e.detail FROM verdicts AS v JOIN completions AS c "
         "ON c.id = v.completion_id LEFT JOIN verdict_evidence AS e "
@@ -242,7 +241,7 @@ def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]
 
 
 def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> VerdictCounts:
-    """Count the selection's items, and their verdicts in a run (none yet: 0).
+    """Count the selection's items, and their verdicts in a run (0: no run yet).
 
     Raises:
         UsageError: A value is not valid for its field.
@@ -262,8 +261,8 @@ def spread(database: Database, selection: Selection, items: int, most: int) -> l
     """Return a few of the selection's items, evenly spread over it.
 
     Args:
-        items: How many the selection has.
-        most: How many to return at most.
+        items: Number of items in the selection.
+        most: Maximum number of returned items.
     """
     where, parameters = compile_selection(selection)
     rows = database.reader().execute(
@@ -277,8 +276,8 @@ def spread(database: Database, selection: Selection, items: int, most: int) -> l
 def pending(database: Database, run: int, selection: Selection) -> Iterator[list[VerifierInput]]:
     """Yield the selection's items without a verdict in a run, in the order of import.
 
-    Every list comes from short reads of its own, so memory is bounded and no read transaction is held at any number of
-    items. A list is empty if a range of items is done; it lets the caller check for other work.
+    Each list comes from separate short reads, so memory is bounded and no read transaction stays open, for any number
+    of items. A list is empty if a range of items is done; it lets the caller check for other work.
     """
     left = selection.limit
     after = 0
@@ -311,9 +310,9 @@ def _window_end(database: Database, after: int) -> int | None:
 
 
 def _chosen(database: Database, run: int, selection: Selection, after: int, last: int) -> list[tuple[int, int]]:
-    """Return row ids of the selection's items in ``(after, last]``, each with whether its verdict is stored.
+    """Return row ids of the selection's items in ``(after, last]``, each with 1 if its verdict is stored.
 
-    The range comes first in the SQL: SQLite walks up to the first of several upper bounds and only tests the others.
+    The range comes first in the SQL: SQLite seeks by the first of several upper bounds and only tests the others.
     """
     where, parameters = compile_selection(selection)
     return (
@@ -329,7 +328,7 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
 
 
 def sibling_completions(connection: sqlite3.Connection, item: int) -> list[int]:
-    """Return the suitable completions of an item's question, itself included if it is one, in the order of import."""
+    """Return the suitable completions of an item's question, possibly including the item, in the order of import."""
     where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
     rows = connection.execute(
         f"SELECT c.id FROM {items_for(where)} WHERE {where} "
@@ -346,7 +345,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[in
     ).fetchall()
 
 
-# -- What workers found, by a hash of what they compared: equal comparisons are made once.
+# -- Workers' results, by a hash of the compared values: equal comparisons are made once.
 
 
 def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
@@ -371,7 +370,7 @@ def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Ver
 
 
 def drop_older(connection: sqlite3.Connection, run: int) -> None:
-    """Delete results of older runs of the run's verifier: their version's keys are never requested again."""
+    """Delete results of older runs of the run's verifier: their keys include an outdated version."""
     older = connection.execute(
         "SELECT o.id FROM runs AS r JOIN runs AS o ON o.verifier_id = r.verifier_id AND o.id < r.id WHERE r.id = ?",
         (run,),
@@ -473,7 +472,7 @@ def _line(row: tuple[Any, ...], run: int, verifier: str) -> VerdictLine:
     )
 
 
-# -- Outcomes of tests, one row a solution and suite of a run, written with the verdict and never again.
+# -- Outcomes of tests: one row per solution and suite of a run, written with the verdict and never changed.
 
 
 _FAILURES = msgspec.json.Decoder(tuple[Failure, ...])
@@ -497,7 +496,7 @@ def put_outcomes(connection: sqlite3.Connection, run: int, rows: Sequence[TestRe
     """Store outcomes in the caller's transaction.
 
     Raises:
-        sqlite3.IntegrityError: A solution has outcomes of this suite in this run.
+        sqlite3.IntegrityError: A solution already has outcomes of this suite in this run.
     """
     connection.executemany(
         "INSERT INTO test_results (run_id, completion_id, suite, outcomes, isolation, forgeable, ms, failures) "
@@ -538,7 +537,6 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
 
 
 def letters(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Return a run's outcome letters of some completions as stored, by row id and suite."""
     rows = connection.execute(
         "SELECT r.completion_id, r.suite, r.outcomes FROM json_each(?) AS wanted CROSS JOIN test_results AS r "
         "ON r.run_id = ? AND r.completion_id = wanted.value",
@@ -551,7 +549,7 @@ def letters(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> d
 
 
 def items_of(connection: sqlite3.Connection, run: int) -> list[int]:
-    """Return row ids of the completions a run has outcomes of, in the order of import."""
+    """Return row ids of the completions with outcomes in a run, in the order of import."""
     rows = connection.execute(
         "SELECT DISTINCT completion_id FROM test_results WHERE run_id = ? ORDER BY completion_id", (run,)
     )
@@ -571,7 +569,7 @@ def suites_of(connection: sqlite3.Connection, run: int) -> list[str]:
 
 
 def levels(connection: sqlite3.Connection, run: int) -> dict[Level, int]:
-    """Count a run's outcomes by level of isolation, the highest first."""
+    """Count a run's outcomes by isolation level, the highest first."""
     rows = connection.execute(
         "SELECT isolation, count(*) FROM test_results WHERE run_id = ? GROUP BY isolation ORDER BY isolation DESC",
         (run,),

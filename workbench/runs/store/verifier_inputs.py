@@ -20,12 +20,12 @@ def _field(name: str) -> str:
 _WORDS = ("example", "difficulty", "reward")
 """Fields of a row, or of its code problem, that verifiers see."""
 _PUBLIC = "public"
-"""The suite whose tests are a problem's public examples, where its rows have no such field."""
+"""The suite of a problem's public examples, if its rows lack such a field."""
 _IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.id)"
 
 
 def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
-    """Return completions by row id, with their texts, in this order."""
+    """Return completions with their texts, in the order of ``items``."""
     if not items:
         return []
     rows = (

@@ -1,4 +1,4 @@
-"""SQL of trainings.
+"""SQL of audited trainings.
 
-trainings: watched trainings, their audited samples, and alarms.
+trainings: trainings, their audited samples, and alarms.
 """

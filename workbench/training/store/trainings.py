@@ -1,4 +1,4 @@
-"""SQL of watched trainings."""
+"""SQL of audited trainings."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ Because = Literal["chance", "doubtful", "rising"]
 
 
 class Training(Struct, frozen=True, kw_only=True):
-    """A watched training and its settings."""
-
     name: str
     verifier: str
     version: str
@@ -34,9 +32,9 @@ class TakenCompletion(Struct, frozen=True, kw_only=True):
     """An audited completion.
 
     Attributes:
-        key: Its id among those of its question.
-        chance: That it would be.
-        because: Why it had that chance.
+        key: The completion's id, unique within its question.
+        chance: The probability of its selection.
+        because: The reason for that probability.
     """
 
     key: str
@@ -48,8 +46,6 @@ class TakenCompletion(Struct, frozen=True, kw_only=True):
 
 
 class StepCounts(Struct, kw_only=True):
-    """The counts of a step since it was last stored."""
-
     accepted: int = 0
     rejected: int = 0
     undecided: int = 0
@@ -57,10 +53,10 @@ class StepCounts(Struct, kw_only=True):
 
 
 def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[int, int]:
-    """Return row ids of a training and its data set, which are created if need be.
+    """Return the row ids of a training and its data set; create them if missing.
 
     Raises:
-        UsageError: Another verifier was watched under the name, or with another seed or share, or data are called so.
+        UsageError: The name belongs to an audit with another verifier, seed or share, or to another data set.
     """
     row = connection.execute(
         "SELECT id, dataset_id, verifier, version, seed, share FROM trainings WHERE name = ?", (training.name,)
@@ -86,7 +82,7 @@ def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[
 
 
 def learnt(connection: sqlite3.Connection, training: int) -> KnownWordings | None:
-    """Return what was last stored of a training's phrasings; None if nothing was, or it can't be read."""
+    """Return the last stored state of a training's phrasings; None if it is missing or can't be read."""
     (kept,) = connection.execute("SELECT wordings FROM trainings WHERE id = ?", (training,)).fetchone()
     try:
         return None if kept is None else msgspec.json.decode(kept, type=KnownWordings)

@@ -1,4 +1,4 @@
 """The answer type of a question, suggested by a model so that annotators can confirm it instead of choosing it.
 
-verifier: by our prompt. published: by a user's own copy of a paper's.
+verifier: with our prompt. published: with a user's copy of a published prompt.
 """

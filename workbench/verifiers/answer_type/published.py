@@ -1,4 +1,4 @@
-"""Answer types by a published prompt (VerifyBench, appendix C.1): a user's own text, sent unchanged."""
+"""Answer types by a published prompt (VerifyBench, appendix C.1): a user's own file, sent unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.verifiers.judges.published import ANSWER, read_text
 from workbench.verifiers.judges.template import Prompt, plain_names
 
 READING: Final = "answer-type-named@1"
-"""The parser of replies to such prompts, whose form isn't known beforehand."""
+"""The parser of replies to such prompts, whose format isn't known in advance."""
 _NAMES: Final = frozenset({"question", ANSWER, "reference"})
 _CODE = re.compile(r"(?<![A-Za-z0-9])([A-D]\d)(?![A-Za-z0-9])")
 _OUTSIDE: Final = {"proof": "proof", "proof-based": "proof", "open-ended": "open_ended", "open": "open_ended"}
@@ -26,10 +26,10 @@ _QUOTES: Final = MARKUP + "\"',"
 
 
 def prompt_in(path: Path) -> Prompt:
-    """Load the prompt in a file: its bytes, with ``{question}`` and ``{answer}`` (or ``{reference}``) to be replaced.
+    """Load a prompt file, in which ``{question}`` and ``{answer}`` (or ``{reference}``) will be replaced.
 
     Raises:
-        UsageError: The file can't be read, is not UTF-8, or doesn't show the question.
+        UsageError: The file can't be read, is not UTF-8, or lacks the question.
     """
     data, text = read_text(path, "It is a prompt with {question} and {answer}, as a text file.")
     names = plain_names(text, _NAMES)
@@ -47,8 +47,8 @@ def published_request(prompt: Prompt, question: str, reference: str) -> Prepared
 def named_in(reply: str) -> str | None:
     """Return the type or subtype that a reply names, or why the question has none; None if it is unclear.
 
-    This is the last line that states it in our form, else the last one that is only a type's name or code, else the
-    only code of a subtype anywhere in the reply.
+    The result comes from the last line in our format, else from the last line with only a type's name or code, else
+    from the only subtype code in the reply.
     """
     start, end = spoken(reply, None)
     said = reply[start:end]

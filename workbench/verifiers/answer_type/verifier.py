@@ -1,4 +1,4 @@
-"""The kind ``answer-type``: it judges no completion, only which type of answer its question asks for."""
+"""The kind ``answer-type``: it suggests the answer type of a question and judges no completion."""
 
 from __future__ import annotations
 
@@ -19,38 +19,37 @@ from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer
 
 
 READING: Final = "answer-type@1"
-"""The way replies are read; it goes up when the same reply would be read differently."""
+"""The version of the parser; it changes when the same reply would be parsed differently."""
 PROMPT: Final[Prompt] = prompt(Path(__file__).with_name("prompt.txt"), "classify", frozenset({"question", "reference"}))
-"""Ours, after section 3.1 and appendix C.1 of arXiv 2505.15801."""
+"""Our prompt, after section 3.1 and appendix C.1 of arXiv 2505.15801."""
 
 
 def request(question: str, reference: str, secret: bytes) -> PreparedPrompt:
-    """Build the request about one question, its texts between lines their author can't guess.
+    """Build the request about one question, with delimiters around its texts.
 
     Args:
-        secret: The database's own, from which those lines are derived.
+        secret: The database's secret, from which the delimiters are derived.
     """
     texts = {"question": question, "reference": reference}
     return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(PROMPT.call)
 
 
-# -- What a model's reply says of a question's answer type.
+# -- Parsing the answer type from a model's reply.
 
 
 OUTSIDE = {"PROOF": "proof", "OPEN": "open_ended"}
-"""What a model calls a question without a type of answer -> the reason for which people would exclude it."""
+"""The model's code for a question without an answer type -> the reason for excluding the question."""
 _LABEL = re.compile(r"answer[ \t*_]{1,6}type[ \t*_`]{0,6}[:：](.*)", re.IGNORECASE)
 _CODE = re.compile(r"(?<![A-Za-z0-9])([A-D]\d|PROOF|OPEN)(?![A-Za-z0-9])")
 MARKUP = " \t*_`$.[](){}\\"
 
 
 def suggestion(reply: str, fence: str | None = None) -> str | None:
-    """Return a subtype's code (``"B5"``), or a reason of `OUTSIDE`; None if the reply's last line of that form has
-    neither.
+    """Return a subtype's code (``"B5"``), or a reason of `OUTSIDE`; None if the reply's last such line has neither.
 
     Args:
-        reply: As recorded.
-        fence: The delimiter around texts in the request: text before its last echo is not the model's own.
+        reply: The reply as recorded.
+        fence: The delimiter around texts in the request: text before its last echo is not the model's own statement.
     """
     said = [label[1] for line in own_lines(reply, fence) if (label := _LABEL.search(line))]
     return _code(said[-1]) if said else None
@@ -68,7 +67,7 @@ def _code(text: str) -> str | None:
 class AnswerType(OneServer):
     """Asks a model for the answer type of a question, from the question and its reference.
 
-    The request is the same for all completions of a question, so that it is made once. The verdict is always an
+    The request is the same for all completions of a question, so it is sent only once. The verdict is always an
     abstention: its rule is the subtype's code, or ``proof`` or ``open_ended`` for a question outside the taxonomy.
     """
 
@@ -99,7 +98,6 @@ class AnswerType(OneServer):
         }
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """Return the suggestion for an item's question, as the rule of an abstention."""
         case = JudgeCase(
             item=item.item,
             texts={"question": item.question, "reference": item.reference},

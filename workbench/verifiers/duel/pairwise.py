@@ -28,7 +28,7 @@ from workbench.verifiers.serving import (
 )
 
 READING: Final = "pairwise@1"
-"""The way replies are read; it goes up when the same reply would be read differently."""
+"""The version of the parser; it changes when the same reply would be parsed differently."""
 _PROMPT: Final = Path(__file__).with_name("pairwise.txt")
 _TEXTS: Final = frozenset({"question", "reference", "first", "second"})
 _WORTH: Final[dict[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
@@ -36,12 +36,12 @@ _MOST: Final = 100
 
 
 class PairOutcome(Struct, frozen=True, kw_only=True):
-    """What was said of an item and another completion.
+    """The result of comparing an item with another completion.
 
     Attributes:
         rival: The other completion's row id.
-        orders: The preferred place with the item first, and with the other first; None where a reply says none.
-        winner: "a" for the item, "b" for the other; None where an order wasn't read.
+        orders: The preferred position with the item first, and with the other first; None if a reply states none.
+        winner: "a" for the item, "b" for the other; None if a reply could not be parsed.
     """
 
     rival: int
@@ -78,7 +78,6 @@ class Pairwise(OneServer):
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
-        """What a comparison depends on."""
         return {
             **self._prompt.config(),
             "opponents": self.opponents,
@@ -88,11 +87,11 @@ class Pairwise(OneServer):
         }
 
     def calls_per_item(self) -> float:
-        """Two a pair, and each pair is two items'."""
+        """Return two calls for each pair; each pair is shared by two items."""
         return float(self.opponents)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """Compare with each rival; a completion that is alone has none."""
+        """Compare the item with each rival; an only completion has none."""
         if not item.rivals:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_rival"))
         heard = [await self._both(item, rival, ask, secret) for rival in item.rivals]

@@ -1,4 +1,4 @@
-"""The kind ``judge-duel``: it says nothing about a completion, only whose reasoning about it is better."""
+"""The kind ``judge-duel``: it decides which of two judges' reasoning about a completion is better."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from workbench.verifiers.serving import (
     whole,
 )
 
-# -- What a comparison of two examinations says, and what both orders of them say together.
+# -- Parsing a comparison of two examinations, and combining both orders.
 
 
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 Place = Literal["first", "second", "tie"]
-"""Which of the two examinations of a request is preferred."""
+"""The preferred one of the two examinations in a request."""
 _WINS: dict[tuple[Place, Place], Winner] = {("first", "second"): "a", ("second", "first"): "b"}
 _PLACES: dict[str, Place] = {"1": "first", "2": "second", "tie": "tie"}
 _LINE = {
@@ -42,21 +42,21 @@ _LINE = {
 
 
 def preferences(reply: str, fence: str | None = None) -> dict[Dimension, Place | None]:
-    """The preferred place by dimension: what the last line of that form says, None without one.
+    """Return the preferred position by dimension, from the last line of that form; None without one.
 
     Args:
-        reply: As recorded.
-        fence: The delimiter around texts in the request: what stands before its last echo is not the model's own.
+        reply: The reply as recorded.
+        fence: The delimiter around texts in the request: text before its last echo is not the model's own statement.
     """
     lines = own_lines(reply, fence)
     return {dimension: last_found(lines, partial(_place, pattern)) for dimension, pattern in _LINE.items()}
 
 
 def winner(as_first: Place | None, as_second: Place | None) -> Winner | None:
-    """Who wins when A stood first and when A stood second: a win counts only in both orders, else it is a tie.
+    """Return the winner from the preferences with A first and with A second: a win in both orders, else a tie.
 
-    None where one of the two says nothing. Source: MCTS-Judge, section 4.4, has win rates; that order matters to
-    judges, and how to ask for both, is from Zheng et al., "Judging LLM-as-a-Judge", NeurIPS 2023, section 3.4.
+    The result is None if one of the two is missing. Source: MCTS-Judge, section 4.4, has win rates; that order matters
+    to judges, and how to ask for both, is from Zheng et al., "Judging LLM-as-a-Judge", NeurIPS 2023, section 3.4.
     """
     if as_first is None or as_second is None:
         return None
@@ -69,7 +69,7 @@ def _place(pattern: re.Pattern[str], line: str) -> Place | None:
 
 
 READING: Final = "duel@1"
-"""The way replies are read; it goes up when the same reply would be read differently."""
+"""The version of the parser; it changes when the same reply would be parsed differently."""
 _PROMPT: Final = Path(__file__).with_name("prompt.txt")
 _TEXTS: Final = frozenset({"question", "first", "second"})
 
@@ -77,9 +77,8 @@ _TEXTS: Final = frozenset({"question", "first", "second"})
 class JudgeDuel(OneServer):
     """Asks a model, in both orders, which of two judges reasoned better about an item.
 
-    What it is given to judge is no completion: the runner puts judge A's reasoning in the place of the reference, and
-    judge B's in that of the completion. The verdict is always an abstention; its rule is the winner overall, ``a``,
-    ``b`` or ``tie``.
+    The runner replaces the reference by judge A's reasoning, and the completion by judge B's. The verdict is always an
+    abstention; its rule is the winner overall, ``a``, ``b`` or ``tie``.
     """
 
     description: ClassVar[str] = "Which of two judges reasoned better, asked blind and in both orders"
@@ -103,7 +102,6 @@ class JudgeDuel(OneServer):
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
-        """What a comparison depends on."""
         return {
             "a": self.a,
             "b": self.b,
@@ -113,7 +111,7 @@ class JudgeDuel(OneServer):
         }
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """Compare in both orders; without the reasoning of both there is nothing to compare."""
+        """Compare in both orders; abstain if the reasoning of a judge is missing."""
         a, b = item.reference, item.completion
         if not a or not b:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_reasoning"))

@@ -1,4 +1,4 @@
-"""A box: one server process behind the walls of a level, and the children it forks."""
+"""A box: one server process in the sandbox of a level, and the children it forks."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _LONGEST_WORDS: Final = 4096
 
 
 class ServerProcess:
-    """A server that is being started, possibly behind walls that are a process of their own.
+    """A server that is being started, possibly inside a sandbox that is a separate process.
 
-    Ending the walls doesn't end the process behind them: the kernel checks whether one user may signal the other, and
-    the server is another user with no rights. So a handle on the server itself is kept.
+    Ending the sandbox's process doesn't end the server: the kernel checks whether one user may signal the other, and
+    the server has another user without rights. So a handle on the server itself is kept.
 
     Args:
-        command: The server's, or that of its walls.
-        inherited: Descriptors it gets.
-        environment: All of its environment.
+        command: The command of the server, or of its sandbox.
+        inherited: Descriptors it inherits.
+        environment: Its whole environment.
 
     Raises:
         OSError: The command can't be run.
@@ -68,8 +68,7 @@ class ServerProcess:
         """Get a handle on the server.
 
         Args:
-            told: The walls' report of the process behind them, as bubblewrap gives it on ``--info-fd``; empty without
-                walls.
+            told: bubblewrap's report of the process inside, from ``--info-fd``; empty without bubblewrap.
         """
         with contextlib.suppress(ValueError, KeyError, TypeError):
             self.pid = int(json.loads(told)["child-pid"])
@@ -77,7 +76,7 @@ class ServerProcess:
             self._handle = os.pidfd_open(self.pid)
 
     def end(self) -> None:
-        """Wait briefly until the server and all in it have gone, then kill them."""
+        """Wait briefly for the end of the server and its children, then kill them."""
         self._finish()
         if self._handle is not None:
             os.close(self._handle)
@@ -86,7 +85,7 @@ class ServerProcess:
             self._process.stderr.close()
 
     def last_words(self) -> str:
-        """Return its output to standard error before that was closed; it has ended, or is ended now."""
+        """Return its output to standard error; end it first if it still runs."""
         self._finish()
         assert self._process.stderr is not None
         return self._process.stderr.read(_LONGEST_WORDS).decode(errors="replace").strip()
@@ -124,7 +123,7 @@ FLAGS = ("-s", "-S", "-B")
 _INSIDE = Path(__file__).resolve().parent / "inside"
 HOME = "/harness"
 SCRATCH_RIGHT: Final = ("--cap-add", "CAP_SYS_ADMIN")
-"""What it takes to limit the files of a folder; see `inside.scratch`."""
+"""The capability needed to limit a folder's files; see `inside.scratch`."""
 _BOOT = (
     "import sys, json; config = json.loads(sys.argv[1]); sys.path[0] = config['home']; "
     "from inside import server; server.main(config)"
@@ -138,13 +137,13 @@ _numbers = count()
 
 
 class Child:
-    """A process that waits for its job, or has it.
+    """A process that waits for its job or runs it.
 
     Attributes:
-        pid: As its server knows it.
+        pid: The process id as its server sees it.
         pid_here: Its process id here; None if unknown.
-        job: Its job is written to this.
-        results: Its results are read from this.
+        job: The job is written to this pipe.
+        results: The results are read from this pipe.
     """
 
     def __init__(self, pid: int, job: int, results: int, handle: int | None = None) -> None:
@@ -185,14 +184,14 @@ def _number_of(handle: int) -> int | None:
 
 
 class Ended(Struct, frozen=True):
-    """How a child ended: its process id and its status as ``os.wait`` returns it."""
+    """The end of a child: its process id and its status as ``os.wait`` returns it."""
 
     pid: int
     status: int
 
 
 class BoxLostError(Exception):
-    """The server has ended, or never started; the message says what is known."""
+    """The server has ended or never started; the message gives the known reason."""
 
 
 class Box:
@@ -254,14 +253,14 @@ class Box:
                 yield Ended(ended, status)
 
     def dismiss(self) -> None:
-        """Have the server end, and all in it; `close` waits for that."""
+        """Ask the server to end with all its children; `close` waits for that."""
         self.control.close()
         for child in self.ready:
             child.close()
         self.ready.clear()
 
     def close(self) -> None:
-        """End the server; returns when it and all in it are gone."""
+        """End the server; return when it and all its children are gone."""
         self.dismiss()
         self._process.end()
 
@@ -277,7 +276,7 @@ def _started(level: Level, settings: PoolSettings, control: socket.socket) -> Se
     """Start a server with this end of its control socket, which is closed here.
 
     Raises:
-        VerifierError: It can't be started.
+        VerifierError: The server can't be started.
     """
     known = interpreter(settings.python)
     reading, writing = os.pipe()
@@ -316,7 +315,7 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
         "user": own_user(),
         "parent": 0 if level == "L3" else os.getpid(),
         "seed": settings.hash_seed,
-        # What is written is memory as well.
+        # Written files are memory as well.
         "memory": settings.memory_bytes - settings.scratch_bytes,
         "scratch": settings.scratch_bytes,
         "ahead": _ahead(settings),
@@ -349,24 +348,23 @@ def _tasks_of_user() -> int:
 def namespaces(
     known: Interpreter, *, root: bool, with_packages: bool, more: Iterable[str] = (), scratch: int = 0
 ) -> list[str]:
-    """Return bubblewrap's command: no network, processes or name of the machine, and of its files only these, read-
-    only.
+    """Return bubblewrap's command: no network, no processes or name of the machine, and read-only access to some files.
 
-    There is no ``/proc``: a program has no use for it, and where a new one can't be mounted the level holds all the
-    same. Root leaves its user inside, by itself; anybody else gets a user namespace.
+    There is no ``/proc``: programs don't need it, and the level works even if a new one can't be mounted. Root leaves
+    its user inside by itself; other users get a user namespace.
 
     Args:
-        known: The interpreter that is run there.
+        known: The interpreter that is run inside.
         root: Whether this process is root.
         with_packages: Whether packages can be imported.
         more: Further arguments for bubblewrap.
-        scratch: Bytes of a folder that can be written; 0 for none.
+        scratch: Size of a writable folder in bytes; 0 for none.
     """
     program = shutil.which("bwrap")
     if program is None:
         raise VerifierError("There is no bubblewrap here.", "Install the package bubblewrap, or use isolation L2.")
     mounted = known.mounted(with_packages=with_packages)
-    # A folder that bubblewrap makes by itself on the way is closed to others.
+    # Folders that bubblewrap creates on the way are closed to others.
     above = sorted({str(folder) for path in mounted for folder in Path(path).parents} | {"/dev"} - {"/"})
     binds = [word for path in above for word in ("--perms", "0755", "--dir", path)]
     binds += [word for path in mounted for word in ("--ro-bind", path, path)]
@@ -376,8 +374,8 @@ def namespaces(
         user = ["--unshare-user", "--uid", "65534", "--gid", "65534"]
     writable: list[str] = []
     if scratch:
-        # Only the kernel can keep the number of files, and bubblewrap can't ask it to: the server does, and gives up
-        # the right to before it takes a program. What else is mounted below is mounted on top of this.
+        # Only the kernel can limit the number of files, and bubblewrap can't request it: the server does, and gives up
+        # the right before it accepts a program. Other mounts below are mounted on top of this.
         user += SCRATCH_RIGHT
         writable = ["--perms", "0777", "--size", str(scratch), "--tmpfs", FOLDER]
     return [

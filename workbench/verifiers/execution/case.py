@@ -27,7 +27,7 @@ from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.suite import OutcomeFrame, PreparedTest, message, packed, prepared
 from workbench.verifiers.meter import ProcessUsage, in_words
 
-# -- What a test does to the value of its call before it compares, done outside on the plain value.
+# -- Conversions that a test applies to its call's value before comparing; done outside on plain values.
 
 
 _SCALARS: Final = (str, int, float, bool, type(None))
@@ -51,20 +51,20 @@ class NotPlainError(ValueError):
 
 
 class Raised(Exception):
-    """The conversion raised an error, as it would have inside."""
+    """The conversion raised an error, as it would have done inside."""
 
 
 def satisfies(via: Via, expected: object, value: Any) -> bool:
-    """Return whether a value that came out as tagged JSON, converted, is the one a test expects.
+    """Return whether a value in tagged JSON, after conversion, is the one a test expects.
 
     Args:
         expected: The expected value; for comparisons of numbers, true.
-        value: As `compare.decoded` returned it.
+        value: The value as returned by `compare.decoded`.
 
     Raises:
         NotPlainError: The value isn't plain.
         Raised: The conversion fails on it.
-        MalformedError: It is not tagged JSON.
+        MalformedError: The value is not tagged JSON.
     """
     try:
         if via.name in ("set", "frozenset"):
@@ -135,7 +135,7 @@ def _same_set(expected: object, members: list[Any]) -> bool:
 
 
 _FAILURES: Final = 5
-"""Failures that are reported in detail; the letters cover all."""
+"""Maximum failures reported in detail; the outcome letters cover all tests."""
 _FROM_INSIDE: Final = frozenset("pfes")
 _CPU_SLACK_S: Final = 10.0
 
@@ -181,7 +181,7 @@ class SolutionProgress:
         return (1 + len(batch.places)) * (HEAD.size + self.longest(batch))
 
     def longest(self, batch: Batch) -> int:
-        """Return the most that a child may write at once: for a test, or for a program whose output is the result."""
+        """Return the maximum output of a child at once: for a test, or for a program whose output is the result."""
         return LONGEST_EVIDENCE + (self._settings.output_bytes if batch.kind == "stdio" else self._suite.room)
 
     @property
@@ -190,17 +190,17 @@ class SolutionProgress:
 
     @property
     def done(self) -> bool:
-        """Return whether every test has its outcome, or needs none because time is over or all is decided."""
+        """Return whether every test has its outcome, or needs none because the time is up or the verdict is decided."""
         if self._left <= 0 or (self.decided and not self._doubtful):
             return True
         return len(self._letters) == len(self._suite.tests) and not self._doubtful
 
     def late(self, test: ProcessUsage, others: float) -> str | None:
-        """Return why a test has timed out, in words; None while it has time.
+        """Describe why a test has timed out; None while it has time.
 
         Args:
-            test: Its usage.
-            others: Seconds that its process has used for others.
+            test: The test's usage.
+            others: Seconds that its process has used for other tests.
         """
         if cause := test.over(self.program.seconds):
             return in_words(cause, self.program.seconds)
@@ -209,17 +209,15 @@ class SolutionProgress:
         return f"timeout: all tests together took more than {self._settings.seconds_total:g} s"
 
     def charge(self, seconds: float) -> None:
-        """Deduct a child's time from the time for all tests."""
         self._left -= seconds
 
     def batch(self) -> Batch:
-        """Return the next batch to run, unless all is `done`."""
         left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
         if self._doubtful and (self.decided or not left):
             return self._messages()
         if not (first := [place for place in left if place not in self._inside]):
             return self._run_inside(left)
-        # What a statement wants is in it: no test that is compared outside may come after one.
+        # A statement contains its expected value: tests that are compared outside must not run after it.
         left = [place for place in first if self._suite.tests[place].form == "expression"] or first
         if self._suite.tests[left[0]].form in ("program", "stdio"):
             return self._alone(left[0])
@@ -261,7 +259,7 @@ class SolutionProgress:
         """Record a child's report on a test.
 
         Raises:
-            MalformedError: It can't come from a child that does its work.
+            MalformedError: The report can't come from an honest child.
         """
         test, letter = self._suite.tests[place], frame.letter
         if place in self._doubtful:
@@ -300,7 +298,7 @@ class SolutionProgress:
             self._take_evidence(place, frame.letter, frame.text)
 
     def give(self, place: int, letter: str, **told: Any) -> None:
-        """Set a test's outcome, replacing an earlier one.
+        """Set a test's outcome, replacing any earlier one.
 
         Args:
             told: Fields of `Failure`, for a test that doesn't pass.
@@ -315,7 +313,7 @@ class SolutionProgress:
         self._failures = sorted(failures, key=lambda failure: failure.position)[:_FAILURES]
 
     def lose(self) -> None:
-        """Record that the harness died over this solution: it counts as not run: its outcomes may be incomplete."""
+        """Record that the harness died over this solution: it counts as not run, since outcomes may be missing."""
         self._harness_killed = True
         self._letters.clear()
         self._failures.clear()
@@ -324,7 +322,6 @@ class SolutionProgress:
             self._letters[place] = BROKEN if place in self.program.broken else NOT_RUN
 
     def execution(self) -> Execution:
-        """Return the result; every test has its outcome."""
         letters = [self._letters.get(place, NOT_RUN) for place in range(len(self._suite.tests))]
         ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)
         inside = sum(
@@ -356,7 +353,7 @@ class SolutionProgress:
             name, said = raised.args
             self.give(place, "e", error=name, message=shortened(said))
         except (RecursionError, TypeError, ValueError, ArithmeticError) as error:
-            # A number that can't be hashed, for one: only a forged frame holds it.
+            # A number that can't be hashed, for example; only a forged frame contains one.
             raise MalformedOutputError from error
 
     def _take_message(self, place: int, letter: str, text: bytes) -> None:
@@ -381,7 +378,6 @@ class SolutionProgress:
 
 
 def ended(status: int) -> str:
-    """Describe how a process ended, from its status as ``os.wait`` returns it."""
     if signal := status & 0x7F:
         return f"the process was ended by signal {signal}"
     return f"the process ended itself with status {status >> 8}"

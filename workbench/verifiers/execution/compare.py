@@ -1,8 +1,8 @@
-"""Comparison outside the sandbox: a value that came out as tagged JSON against a literal of ours.
+"""Comparison outside the sandbox: a value in tagged JSON against a literal of the test.
 
-A program's value never becomes a Python set or dictionary, since it could be built of keys that all have the same hash:
-its members are looked up in the literal's instead, in time proportional to the value's length. So expected values are
-never inside, and passing requires computing the answer.
+A program's value never becomes a Python set or dictionary, since its keys might all have the same hash: its members are
+looked up in the literal's instead, in time proportional to the value's length. So expected values are never inside the
+sandbox, and passing requires computing the answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 _SHOWN: Final = 200
 _LONGEST_PART: Final = 2200
-"""Bits of a fraction's numerator or denominator, if a number that is no integer is to equal it."""
+"""Maximum bits of a fraction's numerator or denominator for it to equal a non-integer number."""
 
 _MEMBERS: Final = 12
 _DEEPEST_SHOWN: Final = 5
@@ -33,7 +33,7 @@ def decoded(text: bytes) -> Any:
     """Decode tagged JSON.
 
     Raises:
-        MalformedError: It is invalid, or nested too deeply.
+        MalformedError: The text is invalid, or nested too deeply.
     """
     try:
         return json.loads(text)
@@ -45,8 +45,8 @@ def equal(expected: object, value: Any) -> bool:
     """Return whether the value that tagged JSON stands for ``==`` a literal's value, as in Python (``True == 1``).
 
     Args:
-        expected: As `ast.literal_eval` returned it.
-        value: As `decoded` returned it.
+        expected: The value as returned by `ast.literal_eval`.
+        value: The value as returned by `decoded`.
 
     Raises:
         MalformedError: The value is not tagged JSON.
@@ -68,7 +68,7 @@ def equal(expected: object, value: Any) -> bool:
 def same_output(expected: str, got: str) -> bool:
     """Return whether a program printed the expected output, by the rules of APPS' and TACO's checkers.
 
-    White space at the end of a line and empty lines at the end don't count; all else does.
+    White space at the end of a line and empty lines at the end are ignored.
     """
     return _lines(expected) == _lines(got)
 
@@ -77,13 +77,13 @@ def shown(value: Any) -> str:
     """Format a value as Python would write it, shortened.
 
     Raises:
-        MalformedError: It is not tagged JSON.
+        MalformedError: The value is not tagged JSON.
     """
     return shortened(_shown(value, 0))
 
 
 def shortened(text: str) -> str:
-    """Shorten a text for people; lone surrogates, which no file can hold, are escaped as in Python."""
+    """Shorten a text for display; lone surrogates, which no file can contain, are escaped as in Python."""
     whole = text[:_SHOWN].encode("utf-8", "backslashreplace").decode()
     return whole if len(text) <= _SHOWN else f"{whole}…"
 
@@ -96,7 +96,7 @@ def opened(value: Any) -> tuple[str, Any]:
     """Return the tag of a value that JSON lacks, and its content.
 
     Raises:
-        MalformedError: It is not tagged JSON.
+        MalformedError: The value is not tagged JSON.
     """
     if not isinstance(value, dict) or len(value) != 1:
         raise MalformedOutputError
@@ -156,7 +156,7 @@ def scalar(tag: str, held: Any) -> Any:
     """Return a number, bytes or the ellipsis; `NOTHING` for a value that equals no literal.
 
     Raises:
-        MalformedError: It is not tagged JSON.
+        MalformedError: The value is not tagged JSON.
     """
     try:
         match tag:
@@ -171,7 +171,7 @@ def scalar(tag: str, held: Any) -> Any:
                 return Decimal(held)
             case "fraction":
                 parts = [*map(_whole, _list(held))]
-                # To reduce long ones would take time in proportion to their length's square.
+                # Reducing long fractions would take time in proportion to the square of their length.
                 return Fraction(*parts) if all(part.bit_length() <= _LONGEST_PART for part in parts) else NOTHING
             case "ellipsis":
                 return ...

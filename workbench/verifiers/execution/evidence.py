@@ -25,13 +25,11 @@ _REASONS: Final = {
     "x": "killed",
     "n": "time_limit",
 }
-"""Outcome letter of the first test that isn't passed -> reason code; what is not run had no time left."""
+"""Outcome letter of the first test that isn't passed -> reason code; a test that was not run had no time left."""
 _LONGEST_TEST = 300
 
 
 class _First(NamedTuple):
-    """The first test that is not passed."""
-
     suite: str
     position: int
     letter: str
@@ -42,7 +40,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
     """Return the verdict that outcomes by suite imply.
 
     Args:
-        problem: With the tests of these suites.
+        problem: The problem with the tests of these suites.
         text: The stored solution.
         code: The code that was run.
         found: At least one suite's outcomes.
@@ -84,7 +82,6 @@ def without_tests(problem: Problem | None, suites: Sequence[str]) -> Verdict:
 
 
 def not_runnable(trouble: str) -> Verdict:
-    """Return the error on a solution in a language that can't be run here."""
     return Verdict(outcome=Outcome.ERROR, reason="no_runner", detail=trouble)
 
 
@@ -115,14 +112,14 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
     ]
     if not missed:
         return None
-    # Tests run in groups, so one that was not run may come before the one that ended the program.
+    # Tests run in groups, so a test that was not run may precede the one that ended the program.
     suite, position, letter = next((one for one in missed if one[2] != NOT_RUN), missed[0])
     failure = next((failure for failure in found[suite].failures if failure.position == position), None)
     return _First(suite, position, letter, failure)
 
 
 class _ExcludedTests(NamedTuple):
-    """Excluded tests: how many, and the most frequent reason: their fault, or a person's."""
+    """The number of excluded tests, and the most frequent reason: an error in the test, or a person's decision."""
 
     tests: int
     error: str | None
@@ -174,11 +171,11 @@ def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
     return (start, end) if start < end else None
 
 
-# -- Where it is decided whether a solution passes a test, for those who look at tests without running any.
+# -- Where a test's outcome is decided, without running it.
 
 
 def standings(problem: Problem, tests: Iterable[CodeTest], suite: str | None = None) -> dict[CodeTest, Where]:
-    """Return where each of a problem's tests is decided.
+    """Return where the outcome of each of a problem's tests is decided.
 
     Broken tests in other languages than Python are not known before they are run.
     """

@@ -1,8 +1,8 @@
 """Tests in the formats of data sets: next to a solution in a row, or as the text of a reference.
 
 They are JSON or plain statements: the output of ``code evolve --export`` (its lines, or verl's ``ground_truth`` in
-them), our own lines of problems, lists of assertions or of exchanges, ``inputs`` and ``outputs`` as in APPS and verl's
-own data sets.
+them), our lines of problems, lists of assertions or of exchanges, ``inputs`` and ``outputs`` as in APPS and verl's
+data sets.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from workbench.core.errors import UsageError
 from workbench.core.installed import find_page, require_app
 
 COLUMNS: Final = ("tests", "ground_truth", "reward_model", "input_output", "test_list")
-"""Names that a column of tests mostly has."""
+"""Usual names of a column of tests."""
 BESIDE: Final = (
     *("entry_point", "setup", "language", "seconds", "pass_rates"),
     *("plus_tests", "whole_test", "suites"),
 )
-"""Columns that say more of the tests in ``tests``."""
+"""Columns with additional data about the tests in ``tests``."""
 _REMEMBERED: Final = 4_096
 MAX_TESTS: Final = 1 << 15
-"""Tests of a completion that are parsed, some three seconds' work; of stored problems there are a few hundred."""
+"""Maximum tests of a completion that are parsed, which takes some three seconds; stored problems have a few hundred."""
 _Rate = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -42,7 +42,7 @@ class RowTests(Struct, frozen=True, kw_only=True):
         plus_tests: The suite ``plus``.
         whole_test: The suite ``whole``: one program appended to the solution.
         suites: Suites of other names.
-        pass_rates: The share of solutions that passes each test of ``base``: how hard they are.
+        pass_rates: The share of solutions that pass each test of ``base``.
     """
 
     tests: list[TestLine] = []
@@ -57,7 +57,7 @@ class RowTests(Struct, frozen=True, kw_only=True):
 
 
 class RowProblem(Struct, frozen=True):
-    """A problem, and how hard its tests are.
+    """A problem, and the pass rates of its tests.
 
     Attributes:
         rates: Shares of solutions that pass, test by test of ``base``; None if unknown.
@@ -71,7 +71,7 @@ def tests_text(name: str, value: object) -> str:
     """Return tests as the text of a reference: data that is not text becomes JSON.
 
     Raises:
-        FieldError: It can't be serialised.
+        FieldError: The value can't be serialised.
     """
     plain = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(plain, Mapping | Sequence) or isinstance(plain, str):
@@ -95,7 +95,7 @@ def tests_columns(columns: Mapping[str, Any], wanted: str | None, length: int) -
         wanted: The column's name; by default the one of `COLUMNS` that exists.
 
     Raises:
-        UsageError: There is no such column.
+        UsageError: The column doesn't exist.
         FieldError: A value is not a test.
     """
     there = [name for name in ((wanted,) if wanted is not None else COLUMNS) if name in columns]
@@ -126,14 +126,14 @@ def problem_of(given: str) -> RowProblem:
     """Parse the tests in a text.
 
     Raises:
-        UsageError: It holds none that can be parsed; the message says what is wrong.
+        UsageError: The text has no valid tests; the message gives the reason.
     """
     document = _document(given)
     if document is None:
         return RowProblem(Problem(task_id="", suites={BASE: _statements(given)}), None)
     if isinstance(document, list):
         document = {"tests": document}
-    # Where rows are columns, each has the keys of all.
+    # If rows come from columns, each row has the keys of all.
     document = {name: value for name, value in document.items() if value is not None}
     if isinstance(inner := document.get("reward_model"), dict) and "tests" not in document:
         return problem_of(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
@@ -149,7 +149,7 @@ def problem_of(given: str) -> RowProblem:
 
 
 problem_in: Final = lru_cache(_REMEMBERED)(problem_of)
-"""The same, remembered: a training comes back to its problems."""
+"""The cached `problem_of`: a training repeats its problems."""
 
 
 def _document(given: str) -> Any:

@@ -53,7 +53,7 @@ class Interpreter(Struct, frozen=True, kw_only=True):
         libraries: The folder of its shared library, if it has one.
         multiarch: The machine's name in paths of shared libraries, if the system has one.
         magic: The magic number of its compiled code, in hexadecimal: code is valid for interpreters that share it.
-        name: Such as ``"CPython 3.11.7 (linux, x86_64)"``.
+        name: The description, such as ``"CPython 3.11.7 (linux, x86_64)"``.
     """
 
     program: str
@@ -69,7 +69,7 @@ class Interpreter(Struct, frozen=True, kw_only=True):
         return [*self.stdlib, *dynamic, *(self.packages if with_packages else ())]
 
     def readable(self, *, with_packages: bool) -> list[str]:
-        """Return files and folders it reads: the standard library without packages in it, shared libraries."""
+        """Return the files and folders it reads: the standard library without its packages, shared libraries."""
         entries = [entry for folder in self.stdlib for entry in sorted(Path(folder).iterdir())]
         library = [str(entry) for entry in entries if entry.name not in _INSTALLED]
         return [self.program, *library, *_libraries(self), *(self.packages if with_packages else ())]
@@ -79,17 +79,17 @@ class Interpreter(Struct, frozen=True, kw_only=True):
         return [self.program, *self.stdlib, *_libraries(self), *(self.packages if with_packages else ())]
 
     def hidden(self, *, with_packages: bool) -> list[str]:
-        """Return folders within the standard library that hold installed packages."""
+        """Return folders within the standard library that contain installed packages."""
         found = [f"{folder}/{name}" for folder in self.stdlib for name in _INSTALLED]
         return [path for path in found if Path(path).is_dir() and not with_packages]
 
 
 @lru_cache(maxsize=16)
 def interpreter(path: str | None) -> Interpreter:
-    """Query an interpreter, or this one, about itself.
+    """Query an interpreter about itself; None is the current one.
 
     Raises:
-        VerifierError: It doesn't start.
+        VerifierError: The interpreter doesn't start.
     """
     command = [path or sys.executable, "-I", "-c", _ASK]
     try:
@@ -115,15 +115,15 @@ def _libraries(known: Interpreter) -> list[str]:
     return [path for path in dict.fromkeys([*own, *system]) if Path(path).exists()]
 
 
-# -- From a solution's text to a program: which part is prompt or prose, and where in the text the code is.
+# -- Extracting the program from a solution's text.
 
 
 DEFAULT_SECONDS: Final = 3.0
-"""Wall time of a test (Scoring Verifiers, and the paper's released code)."""
+"""Default wall time of a test in seconds (Scoring Verifiers, and the paper's released code)."""
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n", re.MULTILINE)
 _NAMES: Final = {"python": ("", "python", "py", "python3"), "javascript": ("", "javascript", "js", "node")}
 _MOST_TRIES: Final = 4_000
-"""Ranges of lines that are parsed at most: there are as many as the square of the lines."""
+"""Maximum ranges of lines that are parsed: their number grows as the square of the lines."""
 
 
 class Code(Struct, frozen=True):
@@ -131,7 +131,7 @@ class Code(Struct, frozen=True):
 
     Attributes:
         source: The code.
-        first_line: The line of the text at which it begins, from 0; negative if the prompt comes before it.
+        first_line: The line of the text at which the code begins, from 0; negative if the prompt precedes it.
     """
 
     source: str
@@ -142,7 +142,7 @@ class Extractor(Struct, frozen=True):
     """A way to extract code from a reply.
 
     Attributes:
-        find: Called with the reply, the problem's language and its entry point.
+        find: Function of the reply, the problem's language and its entry point.
     """
 
     name: str
@@ -164,15 +164,15 @@ def program_of(
     seconds: float | None = None,
     grammar: bool = True,
 ) -> Program:
-    """Return a solution as it is run against a suite of its problem.
+    """Return the program that runs a solution against a suite of its problem.
 
     Args:
         suite: One of the problem's suites; without it the program has no tests.
         text: The stored solution.
         form: The form of the text; None if unspecified.
         extractor: How code is extracted from a reply: a key of `EXTRACTORS`.
-        seconds: Wall time of a test; the problem's own by default, else `DEFAULT_SECONDS`.
-        grammar: As with `broken.broken_tests`.
+        seconds: Wall time of a test in seconds; by default the problem's, else `DEFAULT_SECONDS`.
+        grammar: See `broken.broken_tests`.
     """
     source = code_of(problem, text, form, extractor).source
     made = program_with(problem, source, problem.suites.get(suite, ()), suite, seconds=seconds, grammar=grammar)
@@ -189,7 +189,7 @@ def program_with(
     seconds: float | None = None,
     grammar: bool = True,
 ) -> Program:
-    """Return code that solves a problem, as it is run against some tests; other arguments as with `program_of`."""
+    """Return the program that runs code against some tests; see `program_of` for the other arguments."""
     return Program(
         source=source,
         setup=problem.setup,
@@ -202,7 +202,7 @@ def program_with(
 
 
 def code_of(problem: Problem, text: str, form: SolutionForm | None, extractor: str = "fence") -> Code:
-    """Return the code of a solution, and its place in the text; arguments as with `program_of`."""
+    """Return the code of a solution, and its position in the text; see `program_of` for the arguments."""
     match form or form_of(text, problem.language):
         case "continuation":
             return Code(problem.prompt + text, -problem.prompt.count("\n"))
@@ -213,15 +213,14 @@ def code_of(problem: Problem, text: str, form: SolutionForm | None, extractor: s
 
 
 def form_of(text: str, language: str = "python") -> SolutionForm:
-    """Detect the form of a text: a program if it is one, or shows no sign of a reply."""
+    """Detect the form of a text: a program if it is valid, or has no sign of a reply."""
     if language == "python" and parsed(text) is not None:
         return "program"
     return "reply" if "</think>" in text or _FENCE.search(text) else "program"
 
 
 def fenced(text: str, language: str, entry_point: str | None) -> Code:
-    """Return the last fenced block after the reasoning that defines the entry point, else the last one of the
-    language.
+    """Return the last fenced block after the reasoning that defines the entry point, else the last one of the language.
 
     A block that is never closed extends to the end; a reply without fences is all code. Each line in an indented fence,
     as in a list, loses that much indentation (CommonMark 4.5).
@@ -237,8 +236,8 @@ def fenced(text: str, language: str, entry_point: str | None) -> Code:
 def longest_lines(text: str, language: str, entry_point: str | None) -> Code:
     """Return the longest range of lines that parses, after the first ``</think>``, as EvolveCoder's checker does.
 
-    Length counts non-empty lines, and of equal ranges the first is taken. The result is the whole text if nothing
-    parses or it is not Python. After 4,000 ranges the longest one so far is taken.
+    Length counts non-empty lines; of equal ranges the first is used. The result is the whole text if no range parses or
+    the language is not Python. After 4,000 ranges the longest so far is used.
     """
     start = text.find("</think>")
     start = 0 if start < 0 else start + len("</think>")
@@ -270,7 +269,7 @@ EXTRACTORS: Final[dict[str, Extractor]] = {
         Extractor("lines", 1, "the longest range of lines that parses (EvolveCoder)", longest_lines),
     )
 }
-"""Ways to take code from a reply, by name."""
+"""Methods of extracting code from a reply, by name."""
 
 
 def _blocks(text: str, start: int, language: str) -> list[Code]:

@@ -20,13 +20,13 @@ _PLAIN: Final = re.compile(
       | (?:true|false|null|undefined|NaN|Infinity) (?![\w$]) | [A-Za-z_$][\w$]*\s*: | [-+,:\[\]{}] )*+""",
     re.VERBOSE | re.DOTALL,
 )
-"""Arguments without calls, names and operators of comparison: a program's own objects can't be in them."""
+"""Arguments without calls, names and comparison operators: a program's own objects can't be in them."""
 
 _OWN: Final = frozenset(
     """Array BigInt Boolean Date Function JSON Map Math Number Object Promise Proxy Reflect RegExp Set String Symbol
     assert decodeURI encodeURI eval import isFinite isNaN parseFloat parseInt require structuredClone super""".split()  # noqa: SIM905
 )
-"""What JavaScript itself defines, so that a call of it says nothing of a program."""
+"""Names that JavaScript itself defines: a call of one doesn't test the program."""
 
 _ALIAS: Final = re.compile(r"\s*(?:(?:const|let|var)\s+)?([\w$]+)\s*=\s*([\w$]+)\s*;?\s*")
 _ASSERT: Final = re.compile(
@@ -39,7 +39,7 @@ _MAIN: Final = Path(__file__).with_suffix(".cjs")
 
 
 def _file_of(asked: RunnerTask) -> str:
-    # Inside a function's arguments an expression is one value only if it has no comma of its own outside of brackets.
+    # Inside a function's arguments, an expression is a single value only if it has no comma outside brackets.
     tests = [
         f"((...values) => values)(\n{test}\n)" if compared else test
         for test, compared in zip(asked.tests, asked.compared, strict=True)
@@ -50,9 +50,7 @@ def _file_of(asked: RunnerTask) -> str:
 
 
 def _split(test: CodeTest) -> ExpressionTest | None:
-    """Split ``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a literal that is JSON, else
-    None.
-    """
+    """Split ``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a JSON literal, else None."""
     found = _CALL.fullmatch(test.source.strip())
     if found is None:
         return None
@@ -76,9 +74,9 @@ def _called(expression: str, literal: str) -> ExpressionTest | None:
 
 
 def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
-    """Return whether a name is the entry point's, or the one that a setup of one assignment gives it.
+    """Return whether a name is the entry point, or its alias by a setup of one assignment.
 
-    A setup that does anything else may have wrapped it, unless it doesn't mention it.
+    Any other setup that mentions the entry point may have wrapped it.
     """
     rest = _ASSERT.sub("", setup)
     alias = _ALIAS.fullmatch(rest)

@@ -1,4 +1,4 @@
-"""One program in another language in the sandbox: a process for as many of its tests as it survives."""
+"""A program in another language in the sandbox: one process for as many of its tests as it survives."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from workbench.verifiers.execution.running import LOOK_S
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.meter import Meter, ProcessUsage, in_words
 
-# -- What a program of another language reports, as it comes: lines on its standard output, which may be anything.
+# -- The report of a program in another language: lines on its standard output, which may contain anything.
 
 
 _CHUNK: Final = 1 << 16
 _HEED_S: Final = 0.1
 _NEAR_S: Final = 0.05
-"""Tests so close to each other are measured together: to look at all that a process started takes a while."""
+"""Tests within this time are measured together: measuring all processes takes a while."""
 
 
 Cut = tuple[str, str]
-"""Why a process had to be ended: the outcome to give, and the same in words."""
+"""Why a process had to be ended: the outcome, and a description."""
 
 
 class ReportLine(Struct):
@@ -64,8 +64,6 @@ def _cut(spent: ProcessUsage, limit: float, left: float) -> Cut | None:
 
 
 class OutputListener:
-    """Reads a process's standard output."""
-
     def __init__(self, process: subprocess.Popen[bytes], mark: str, count: int, most: int) -> None:
         assert process.stdout is not None
         self._process = process
@@ -81,12 +79,12 @@ class OutputListener:
         self.own = self.cpu = 0.0
 
     def listen(self, seconds: float, start_s: float, left: float, stopped: threading.Event) -> Cut | None:
-        """Read to the end, or until all is reported; return the outcome and why, if the process has to end.
+        """Read to the end, or until all is reported; return the outcome and reason if the process has to end.
 
         Args:
             seconds: Processor time for a test.
-            start_s: Additional time for the first.
-            left: Seconds for all tests together, see `ProcessUsage.own`.
+            start_s: Additional seconds for the first test.
+            left: Remaining seconds for all tests, see `ProcessUsage.own`.
         """
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)
@@ -114,7 +112,6 @@ class OutputListener:
         return None
 
     def awaited(self, seconds: float) -> Cut | None:
-        """Wait for the end of the process, whose output is complete."""
         limit = seconds + self._meter.spent().cpu
         while not (cut := self._meter.spent().over(limit)):
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -123,7 +120,6 @@ class OutputListener:
         return "t", in_words(cut, seconds)
 
     def stop(self) -> None:
-        """Stop reading: measure the process's usage."""
         self._add()
         self._meter.close()
 
@@ -165,23 +161,23 @@ _BOOT: Final = (
 )
 _START_S: Final = 3.0
 _COMPILE_S: Final = 30.0
-"""Processor time for the walls and the interpreter to be there, and for a compiler besides."""
+"""Processor time for starting the sandbox and the interpreter, and for a compiler in addition."""
 _FOLDER_BYTES: Final = 1 << 26
 _PROCESSES: Final = 64
 _FAILURES: Final = 5
 _CPU_SLACK_S: Final = 10
 _LOADERS: Final = tuple(sorted(glob("/lib*/ld-*")))
-"""What starts any program that uses shared libraries."""
+"""The dynamic loaders, which start any program that uses shared libraries."""
 
 
 class _ProcessResult(Struct):
     """The result of one process.
 
     Attributes:
-        lines: Its report.
-        output: All of its output.
-        cut: Why it was ended, as an outcome and in words; None if it ended itself or had reported everything.
-        status: How it ended, as ``os.wait`` returns it.
+        lines: The lines of its report.
+        output: Its whole output.
+        cut: Why it was ended: outcome and description; None if it ended itself or had reported everything.
+        status: Its status as ``os.wait`` returns it.
     """
 
     lines: list[ReportLine]
@@ -191,7 +187,7 @@ class _ProcessResult(Struct):
 
 
 class Launched:
-    """A program in another language being run against its tests, in a separate thread.
+    """Runs a program in another language against its tests, in a separate thread.
 
     Attributes:
         next_look: Monotonic time at which `look` is due.
@@ -209,7 +205,6 @@ class Launched:
         self._future = self._executor.submit(launch.execution)
 
     def look(self) -> Execution | None:
-        """Return its result, once known."""
         if not self._future.done():
             self.next_look = time.monotonic() + LOOK_S
             return None
@@ -217,14 +212,12 @@ class Launched:
         return self._future.result()
 
     def end(self) -> None:
-        """End it; nothing it started lives when this returns."""
+        """End the program; no process that it started survives."""
         self._stopped.set()
         self._executor.shutdown()
 
 
 class _Launch:
-    """A program and its outcomes so far."""
-
     def __init__(
         self, program: Program, runner: LanguageRunner, level: Level, settings: PoolSettings, stopped: threading.Event
     ) -> None:
@@ -268,10 +261,10 @@ class _Launch:
         return self._settings.stop_early and any(letter not in (PASS, BROKEN) for letter in self._letters.values())
 
     def _together(self, left: list[int]) -> list[int]:
-        """Return those of these tests that one process runs with the first; a whole program has its own process.
+        """Return the tests that share a process with the first one; a whole program has a separate process.
 
-        Expected values of tests compared inside are in the file, so those never run with tests that are compared
-        outside.
+        The file contains the expected values of tests that are compared inside, so these never share a process with
+        tests that are compared outside.
         """
         first, tests = left[0], self._program.tests
         if self._settings.fresh_per_test or tests[first].form == "program":
@@ -342,7 +335,7 @@ class _Launch:
             self._give(place, "f", got=_text(line.value), expected=shortened(split.literal))
 
     def _mark_broken(self, places: list[int]) -> None:
-        """Of tests that are reported as no code, mark as broken those that fail without the program, too.
+        """Mark tests as broken that are reported as no code and fail even without the program.
 
         A program may report that of any test, so its report alone doesn't count.
         """
@@ -380,7 +373,7 @@ class _Launch:
         code = process.returncode
         self._left -= listener.own
         self._seconds += listener.cpu
-        # The launcher says of a program that a signal has ended 128 and its number.
+        # The launcher reports a program ended by a signal as 128 plus its number.
         status = code - 128 if code > 128 else code << 8
         return _ProcessResult(listener.lines, bytes(listener.output), cut, status)
 
@@ -433,7 +426,7 @@ def _process(
             start_new_session=True,
         )
         stack.enter_context(process)
-        # Process 1 behind the walls ends when this end of its pipe closes.
+        # Process 1 inside the sandbox ends when this end of its pipe closes.
         stack.callback(own_end.close)
         yield process
 

@@ -1,6 +1,6 @@
-"""The sandbox levels that hold on this machine: found by attacking them, and remembered.
+"""The sandbox levels that work on this machine: determined by attacking them, and remembered.
 
-That something is installed says little: bubblewrap in a container, for instance, can't mount /proc. So a level is used
+That a tool is installed says little: bubblewrap in a container, for instance, can't mount /proc. So a level is used
 only if it has withstood attacks here, with this kernel, interpreter and version of workbench.
 """
 
@@ -37,7 +37,7 @@ from workbench.verifiers.execution.attacks.watching import UnusableLevelError, a
 from workbench.verifiers.execution.settings import require_scratch
 
 SAFE_LEVELS: Final[tuple[Level, ...]] = ("L3", "L2")
-"""Levels that keep a program in, best first."""
+"""Levels that isolate a program, best first."""
 _UNSAFE: Final[Level] = "L1"
 _PACKAGE: Final = Path(__file__).parent
 _SETTINGS: Final = (
@@ -55,7 +55,7 @@ class LevelStatus(Struct, frozen=True):
     Attributes:
         level: The level.
         results: The result of each attack.
-        unusable: Why it can't be used at all, or None.
+        unusable: Why it can't be used, or None.
     """
 
     level: Level
@@ -64,16 +64,15 @@ class LevelStatus(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Return whether it can be used and has withstood all attacks."""
         return self.unusable is None and all(result.held for result in self.results)
 
 
 def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
-    """Attack a level and return the result of each attack that it has to withstand.
+    """Attack a level and return the results of all attacks that it has to withstand.
 
     Args:
         level: The level.
-        first_use: Run only the few attacks that a level has to withstand before it is used.
+        first_use: Whether to run only the few attacks that a level has to withstand before its first use.
 
     Raises:
         UnusableLevelError: The level doesn't start on this machine.
@@ -82,13 +81,13 @@ def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
 
 
 def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
-    """Attack a folder that programs may write in, as `check_level` does a level; it exists at L3."""
+    """Attack a writable folder as `check_level` attacks a level; it exists at L3."""
     attacks = [attack for attack in scratch_corpus() if attack.first or not first_use]
     return attacked("L3", attacks, scratch=SCRATCH_BYTES)
 
 
 def survey_scratch() -> LevelStatus:
-    """Attack such a folder with all attacks, and remember that it holds."""
+    """Attack a writable folder with all attacks, and remember if it withstands them."""
     found = _check_level(check_scratch)
     if found.holds:
         _remember(_place("-scratch"), "L3")
@@ -96,7 +95,7 @@ def survey_scratch() -> LevelStatus:
 
 
 def survey() -> list[LevelStatus]:
-    """Attack every safe level with all attacks, and remember the best that holds; best first."""
+    """Attack every safe level with all attacks, and remember the best one that withstands them; best first."""
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
         found = list(executor.map(lambda level: _check_level(partial(check_level, level), level), SAFE_LEVELS))
     if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
@@ -105,14 +104,14 @@ def survey() -> list[LevelStatus]:
 
 
 def best_level(*, allow_unsafe: bool = False) -> Level:
-    """Return the best level that holds here; the first call on a machine takes some seconds, others reuse its result.
+    """Return the best level that works here; the first call on a machine takes some seconds, others reuse its result.
 
     Args:
-        allow_unsafe: If no level holds, return ``"L1"``, which limits a program's resources and isolates it from
+        allow_unsafe: Whether to return ``"L1"`` if no level works: it limits a program's resources but isolates
             nothing.
 
     Raises:
-        VerifierError: No level holds.
+        VerifierError: No level works.
     """
     place = _place()
     level = _remembered(place) or _found(place)
@@ -213,21 +212,21 @@ def _remember(place: Path, level: Level) -> None:
         place.chmod(0o600)
 
 
-# -- How code of others is kept in on this machine, and whether its user lets it run like that.
+# -- How foreign code is isolated on this machine, and whether the user permits that.
 
 
 def level_of(wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level:
     """Return the level that solutions are run at.
 
     Args:
-        wanted: A `Level`, or ``"best"`` for the highest that holds here.
-        allow_unsafe: The user has approved limits alone.
-        scratch: Solutions are to have a folder to write in.
+        wanted: A `Level`, or ``"best"`` for the highest that works here.
+        allow_unsafe: Whether the user has approved resource limits without isolation.
+        scratch: Whether solutions need a writable folder.
 
     Raises:
-        UnsafeError: There would be limits alone, and the user has not approved that.
-        RunError: The level doesn't hold on this machine, or such a folder doesn't.
-        VerifierError: At this level there is no such folder.
+        UnsafeError: Only resource limits would apply, and the user has not approved that.
+        RunError: This machine doesn't support the level, or the writable folder.
+        VerifierError: The level has no writable folder.
     """
     level = best_level(allow_unsafe=True) if wanted == "best" else _held(cast("Level", wanted))
     if level == "L1" and not allow_unsafe:
@@ -262,13 +261,13 @@ def _held(level: Level) -> Level:
 
 
 def allowed_level(database: Path, verifier: SandboxedVerifier) -> Level:
-    """Return the level for a queued run, by what the user of this account has approved.
+    """Return the level of a queued run that the user of this account has approved.
 
     Raises:
         NotTrustedError: The user has not approved the interpreter that the verifier names.
-        UnsafeError: There would be limits alone, and the user has not approved that.
-        RunError: The level doesn't hold on this machine, or its scratch folder doesn't.
-        VerifierError: At this level there is no scratch folder.
+        UnsafeError: Only resource limits would apply, and the user has not approved that.
+        RunError: This machine doesn't support the level, or the writable folder.
+        VerifierError: The level has no writable folder.
     """
     if verifier.interpreter is not None:
         trust.require_grants(database, [trust.interpreter_grant(verifier.interpreter)])

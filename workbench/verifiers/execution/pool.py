@@ -17,11 +17,11 @@ from workbench.verifiers.execution.launching import Launched
 from workbench.verifiers.execution.running import RunningBatch
 from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings, require_scratch
 
-# -- A slot of the pool: a box, the solution that is in it, and the deadlines, which are kept out here.
+# -- A slot of the pool: a box, its solution, and the deadlines, which are enforced outside.
 
 
 _ANSWER_S: Final = 120.0
-"""Time the server has to fork a child, its own start included."""
+"""Seconds for the server to fork a child, including its own start."""
 _START_UP_DEATHS: Final = 3
 
 
@@ -52,7 +52,7 @@ class Slot:
 
     @property
     def next_look(self) -> float:
-        """Return the monotonic time at which `look` is due, whatever happens."""
+        """Return the monotonic time at which `look` is due at the latest."""
         if self._launched:
             return self._launched.next_look
         if self._new:
@@ -61,15 +61,15 @@ class Slot:
 
     @property
     def watched(self) -> list[tuple[int, int]]:
-        """Return descriptors and the events of `select.poll` to wait for; the end of one is always reported."""
+        """Return descriptors and the events of `select.poll` to wait for; the end of a process is always reported."""
         own = [(self.box.control.fileno(), select.POLLIN)]
         return own + self._running.watched if self._running else own
 
     def start(self, program: Program) -> None:
-        """Start a solution; this slot must be free.
+        """Start a solution in this free slot.
 
         Raises:
-            VerifierError: Its language can't be run here.
+            VerifierError: The language can't be run here.
         """
         if program.language != "python":
             self._launched = Launched(program, self._level, self._settings)
@@ -82,7 +82,7 @@ class Slot:
         """Process events, and continue; return the solution's result once known.
 
         Raises:
-            VerifierError: The box can't be started, time after time.
+            VerifierError: Repeated starts of the box fail.
         """
         if self._launched:
             return self._look_at_launched(self._launched)
@@ -100,7 +100,6 @@ class Slot:
             return self._replace_box(str(error))
 
     def abandon(self) -> None:
-        """Drop the solution, whatever its state."""
         if self._launched:
             self._launched.end()
         self._case = self._launched = None
@@ -112,7 +111,7 @@ class Slot:
         self._retired = None
 
     def dismiss(self) -> None:
-        """Have the box end, and all in it; `close` waits for that."""
+        """Ask the box to end with all its processes; `close` waits for that."""
         self._forget()
         self.box.dismiss()
 
@@ -188,11 +187,11 @@ _HEED_S: Final = 0.1
 class SandboxPool:
     """A fixed number of sandboxes, each with one solution at a time.
 
-    It is used from the thread that made it: when that ends, the kernel ends the sandboxes.
+    It must be used from the thread that created it: when that thread ends, the kernel ends the sandboxes.
 
     Args:
         level: The isolation level.
-        workers: How many run at a time.
+        workers: Number of sandboxes.
         settings: Settings of the sandboxes.
 
     Raises:
@@ -230,11 +229,11 @@ class SandboxPool:
         """Run each program against its tests.
 
         Args:
-            jobs: Read one by one, as sandboxes become free; may have none while others are in progress, and more later.
-            raise_if_cancelled: Called repeatedly while there is no result, each tenth of a second at least.
+            jobs: Jobs, read one by one as sandboxes become free; may pause while others are in progress.
+            raise_if_cancelled: Called at least ten times a second while there is no result.
 
         Yields:
-            Each job's key and result, in the order they end.
+            Each job's key and result, in the order of completion.
 
         Raises:
             VerifierError: The sandboxes can't be started.
@@ -249,18 +248,18 @@ class SandboxPool:
                 if raise_if_cancelled and not ended:
                     raise_if_cancelled()
                 if not keys:
-                    # There may be more, now that what has ended is known.
+                    # There may be more jobs after the results that have arrived.
                     self._fill(source, keys)
         finally:
             for slot in keys:
                 slot.abandon()
 
     def turn(self, jobs: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> list[tuple[K, Execution]]:
-        """Wait a tenth of a second at most for a result, and start a job in every free sandbox.
+        """Wait at most a tenth of a second for a result, and start a job in every free sandbox.
 
         Args:
-            jobs: May have none now and more at a later turn.
-            keys: The jobs in progress; kept up to date here.
+            jobs: Jobs; may be empty now and have more at a later call.
+            keys: The jobs in progress; updated in place.
 
         Returns:
             The key of each job that has ended, and its result.
@@ -294,7 +293,7 @@ class SandboxPool:
         )
 
     def close(self) -> None:
-        """End the sandboxes and all in them; returns when nothing of it lives."""
+        """End the sandboxes; return when all their processes are gone."""
         for slot in self._slots:
             slot.dismiss()
         for slot in self._slots:
@@ -326,6 +325,6 @@ class SandboxPool:
                 poller.register(descriptor, events)
                 owners[descriptor] = slot
         pause = min(slot.next_look for slot in keys) - time.monotonic()
-        # One millisecond more than the whole ones, so that a look isn't early.
+        # One millisecond more than the whole ones, so that a check isn't early.
         found = poller.poll(max(0.0, min(pause, _HEED_S)) * 1000 + (pause > 0))
         return {owners[descriptor] for descriptor, _ in found}

@@ -1,8 +1,8 @@
 """Programs in other languages: how a language is described, and how its programs are run.
 
-A runner names the commands that compile and run a file, and makes that file of a program and its tests. Both run in
-bubblewrap, under Landlock and seccomp as Python programs do; but they have to execute a file, which a Python program
-need not, so they need namespaces around them: level L3 and no other.
+A runner names the commands that compile and run a file, and creates that file from a program and its tests. Both
+commands run in bubblewrap, under Landlock and seccomp as Python programs do; but they have to execute a file, which a
+Python program doesn't, so they require namespaces: only level L3.
 
 An installed package adds a language by an entry point of the group ``workbench.runners``, whose name is the language
 and which returns a `LanguageRunner`. Settings files can't: they come with a database, which may be untrusted.
@@ -32,13 +32,13 @@ class RunnerTask(Struct, frozen=True, kw_only=True):
     """The task of a file: run the program, then the tests in order, and report on each.
 
     It writes lines to standard output that begin with the mark and a space, followed by a JSON object. When the program
-    has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which is the end. Then for each test:
+    has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which ends the report. Then for each test:
     ``{"value": ...}`` if its value is compared outside, or ``{"outcome": ...}`` (``p``, ``f``, ``e`` or ``s``) if it is
     decided inside or has no value. ``error``, ``message`` and ``line`` give the reason. The program's time is counted
     from a line ``{"ready": true}`` on, if there is one before it is run.
 
     Attributes:
-        source: The program, and the code between it and the tests.
+        source: The program, and the code between program and tests.
         tests: The tests; for one with a literal only the expression.
         compared: For each test, whether its value is requested.
         mark: A random word that begins each line of the report.
@@ -55,7 +55,7 @@ class ExpressionTest(Struct, frozen=True):
     """A test as an expression and the JSON text that its value must equal.
 
     Attributes:
-        called: The name that the expression calls, if that is all it does and `LanguageRunner.is_tested` is to decide.
+        called: The name that the expression calls, if it does nothing else and `LanguageRunner.is_tested` decides.
     """
 
     expression: str
@@ -64,22 +64,22 @@ class ExpressionTest(Struct, frozen=True):
 
 
 class LanguageRunner(Struct, frozen=True, kw_only=True):
-    """A language.
+    """A language and how to run it.
 
     In commands ``{source}`` is replaced by the program's file and ``{folder}`` by its folder, where a compiler may
     write; the first word is looked up on PATH.
 
     Attributes:
         name: The language's name, as in a problem's ``language``.
-        extensions: Of its files, with the dot; the first is used.
+        extensions: Extensions of its files, with the dot; the first is used.
         run: The command that runs a file.
-        file_of: Makes the file of a program and tests.
-        compile: The command before that, if there is one; if it fails the program has a syntax error.
+        file_of: Creates the file of a program and tests.
+        compile: The command to run before that, if any; if it fails the program has a syntax error.
         version: The command that prints the version.
-        reads: Files and folders that it needs besides shared libraries and its commands.
-        environment: Its environment.
-        split: Splits a test whose value can be compared outside; None for a test that can't. The expression must
-            be a call of the code under test, on plain values: nothing of a program's own may be compared in it.
+        reads: Files and folders that it needs in addition to shared libraries and its commands.
+        environment: The environment of its programs.
+        split: Splits a test whose value can be compared outside; returns None for others. The expression must be a call
+            of the code under test on plain values, and must not compare a program's own objects.
         is_tested: Whether a called name is that of the code under test, by the problem's entry point and setup.
     """
 
@@ -95,7 +95,7 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
     is_tested: Callable[[str, str | None, str], bool] = lambda called, entry_point, setup: called == entry_point
 
     def outside(self, test: CodeTest, entry_point: str | None, setup: str) -> ExpressionTest | None:
-        """Split a test whose value is compared outside; arguments as in `Program`."""
+        """Split a test whose value is compared outside; for the arguments see `Program`."""
         found = self.split(test) if test.form in ("expression", "statement") else None
         if found is None or found.called is None or self.is_tested(found.called, entry_point, setup):
             return found
@@ -106,7 +106,7 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
         return f"{FOLDER}/main{self.extensions[0]}"
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """Return a command with its program's real path, and the file's."""
+        """Return a command with the real paths of its program and of the file."""
         if not words:
             return []
         given = [word.replace("{source}", self.file).replace("{folder}", FOLDER) for word in words]
@@ -121,7 +121,7 @@ def runner_of(language: str) -> LanguageRunner:
     """Return the runner of a language.
 
     Raises:
-        VerifierError: There is none, or several.
+        VerifierError: The language has no runner, or several.
     """
     if language == "javascript":
         from workbench.verifiers.execution.javascript import JAVASCRIPT
@@ -142,10 +142,10 @@ def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRu
     """Return the runner of a language whose programs can be run here, at this level.
 
     Args:
-        scratch: They are to have a folder to write in.
+        scratch: Whether programs need a writable folder.
 
     Raises:
-        VerifierError: They can't.
+        VerifierError: Programs in the language can't be run here.
     """
     runner = runner_of(language)
     if level != "L3":
@@ -167,7 +167,7 @@ def version_of(language: str) -> str:
     """Return the version of a language's interpreter or compiler.
 
     Raises:
-        VerifierError: It isn't installed, or prints none.
+        VerifierError: The command isn't installed, or prints no version.
     """
     runner = runner_of(language)
     try:

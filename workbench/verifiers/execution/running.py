@@ -16,7 +16,7 @@ from workbench.verifiers.execution.suite import OutcomeFrame, Results
 from workbench.verifiers.meter import Meter, in_words
 
 LOOK_S: Final = 0.01
-"""How often a child is checked. Its output isn't read in between, so that quick tests wake no process."""
+"""Interval of the checks of a child. Its output isn't read in between, so that quick tests wake no process."""
 
 _STARTS: Final = frozenset("pfes")
 _CUT_OFF: Final = "it wrote more than it may, or nothing that makes sense"
@@ -27,8 +27,8 @@ class RunningBatch:
 
     Attributes:
         child: The process and its pipes.
-        next_look: Monotonic time at which `raise_if_cancelled` is due if nothing happens before.
-        awaits_end: The way the process ended decides its test's outcome.
+        next_look: Monotonic time at which `raise_if_cancelled` is due at the latest.
+        awaits_end: Whether the way the process ends decides its test's outcome.
     """
 
     def __init__(self, case: SolutionProgress, batch: Batch, child: Child) -> None:
@@ -40,7 +40,7 @@ class RunningBatch:
         self._results = Results(child.results, case.most_bytes(batch), case.longest(batch))
         self._unsent = memoryview(batch.job)
         self._started = batch.kind == "stdio"
-        # What is begun when all is decided is messages, and these are wanted.
+        # Tests that begin after the decision only provide messages, which are wanted.
         self._stops = not case.decided
         self._done = 0
         self._began = time.monotonic()
@@ -56,7 +56,7 @@ class RunningBatch:
         return [*results, (self.child.job, select.POLLOUT)] if self._unsent else results
 
     def raise_if_cancelled(self) -> bool:
-        """Send input, process reports, and check deadlines; return whether it has to end."""
+        """Send input, process reports, and check deadlines; return whether the process has to end."""
         self._send()
         try:
             self._results.read()
@@ -72,7 +72,6 @@ class RunningBatch:
         return self._late()
 
     def stop(self) -> None:
-        """Stop reading from the process, and count its usage."""
         if self._meter is None:
             self._cpu = time.monotonic() - self._began
             return
@@ -82,7 +81,6 @@ class RunningBatch:
         self._meter.close()
 
     def ended(self, status: int) -> None:
-        """Record the process's end, with its status as ``os.wait`` returns it."""
         if self._done == len(self._batch.places):
             return
         if self._batch.kind == "stdio":
@@ -106,10 +104,10 @@ class RunningBatch:
         self.child.close_job()
 
     def _take(self) -> bool:
-        """Process frames; return whether all of the batch is known.
+        """Process frames; return whether the results of the batch are complete.
 
         Raises:
-            MalformedError: They don't come from a child that does its work.
+            MalformedError: The frames can't come from an honest child.
         """
         for frame in self._results.frames():
             self._new = True

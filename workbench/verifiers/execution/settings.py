@@ -15,15 +15,15 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
 
     Attributes:
         hash_seed: PYTHONHASHSEED of the interpreter that runs programs, and the seed of its random numbers.
-        stop_early: After the first test that doesn't pass the rest is not run (``n``).
-        fresh_namespace: The program is executed again, in the same process but in globals of its own, before each
-            test, as Scoring Verifiers do.
-        fresh_per_test: Each test gets a process of its own, in which the program is executed again.
+        stop_early: Whether to skip the tests after the first that doesn't pass (``n``).
+        fresh_namespace: Whether to execute the program again before each test, in the same process with new globals, as
+            Scoring Verifiers does.
+        fresh_per_test: Whether each test gets a separate process, in which the program is executed again.
         memory_bytes: Address space of a program, and the content of its files.
-        scratch_bytes: What it may write in a folder, out of that; 0: there is none. At level L3 only.
-        output_bytes: The maximum output of a ``stdio`` program, and the least a value may take on its way out.
-        seconds_total: Seconds a solution may take for all its tests together, computing or asleep; the remaining tests
-            are ``n``.
+        scratch_bytes: Size of a writable folder, as a part of the memory; 0 for none. Only at level L3.
+        output_bytes: The maximum output of a ``stdio`` program, and the minimum limit of a value's size.
+        seconds_total: Seconds that all tests of a solution may take, computing or asleep; the remaining tests are
+            ``n``.
         python: Another interpreter, whose packages programs may import; by default this one, without packages.
     """
 
@@ -39,14 +39,13 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
 
 
 DEFAULTS: Final = PoolSettings()
-"""The default."""
 
 
 def require_scratch(level: Level) -> None:
-    """Make sure that a program can have a folder to write in.
+    """Check that a program can have a writable folder.
 
     Raises:
-        VerifierError: Not at this level.
+        VerifierError: The level has no writable folder.
     """
     if level != "L3":
         raise VerifierError(

@@ -23,29 +23,29 @@ from workbench.verifiers.execution.inside.frames import HEAD
 TEST: Final = "<test>"
 _MAGIC: Final = importlib.util.MAGIC_NUMBER.hex()
 _MARSHAL: Final = 4
-"""The format of plain values that interpreters from 3.4 on read; code is for those of one `_MAGIC` alone."""
+"""The format of plain values, readable from Python 3.4 on; code is only valid for interpreters with the same `_MAGIC`.
+"""
 _LEAST_ROOM: Final = 1 << 16
 _ROOM: Final = 64
-"""Bytes that a value equal to a literal takes as tagged JSON, at most, for each character of the test: ``1e300``
-equals an integer of 301 digits."""
+"""Maximum bytes of a value in tagged JSON for each character of the test: ``1e300`` equals an integer of 301 digits."""
 _LONGEST_COMPILED: Final = 1 << 14
 _DOUBLED: Final = "finally"
-"""The compiler duplicates the code after it, and so doubles it for each level of nesting."""
+"""The compiler duplicates the code after this keyword, and so doubles it for each level of nesting."""
 
 
 class PreparedTest(Struct, frozen=True):
     """One test.
 
     Attributes:
-        form: As it is run: ``statement`` for a test that only claims to be an ``expression``.
+        form: The actual form: ``statement`` for a test that only claims to be an ``expression``.
         sent: Its code or, for another interpreter, its text; without the parts that must not be known inside.
         expected: The value that an ``expression`` must equal.
         likely: Its most likely encoding, so that most passes need no decoding.
         via: The conversion applied outside, if any.
         whole: The unchanged test, for a value that can't be converted.
-        wanted: The expected value in the test's words, or the expected output of a ``stdio`` program.
-        message: A statement that raises what the assertion would, if its message is computed; it is run only
-            when the value turned out wrong, and decides between a failure and an error.
+        wanted: The expected value as written in the test, or the expected output of a ``stdio`` program.
+        message: A statement that raises the assertion's error, if its message is computed; it is run only if the value
+            is wrong, and decides between a failure and an error.
     """
 
     form: Form
@@ -59,9 +59,10 @@ class PreparedTest(Struct, frozen=True):
 
 
 Sent = tuple[int, str, str | CodeType, int]
-"""A test as a child gets it: its place in the suite, form, code and room.
+"""A test as a child gets it: its index in the suite, form, code and maximum size of the value.
 
-The form is ``expression``, ``plain`` for one whose value is to be plain all through, or ``statement``.
+The form is ``expression``, ``plain`` for one whose value must consist of plain values, or ``statement``.
+
 """
 
 
@@ -69,13 +70,12 @@ class Suite(Struct, frozen=True):
     """The tests of a problem.
 
     Attributes:
-        tests: In their order.
-        together: Indices of those that one process runs, by form. A statement contains its expected value, so it is
-            never where an expression is evaluated whose value another test may expect.
-        packed: These, encoded for a child.
-        room: Bytes a value may take on its way out; a larger one can't equal the literal. A child learns this number,
-            so
-            it is the same for all tests and reveals next to nothing about any.
+        tests: The tests in their order.
+        together: Indices of tests that share a process, by form. A statement contains its expected value, so it never
+            shares a process with expressions whose value it might reveal.
+        packed: The tests, encoded for a child.
+        room: Maximum bytes of an encoded value; a larger one can't equal the literal. A child learns this number, so it
+            is the same for all tests and reveals almost nothing about each.
     """
 
     tests: tuple[PreparedTest, ...]
@@ -93,10 +93,10 @@ def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = 
     """Compile tests, if the interpreter inside accepts this one's code.
 
     Args:
-        tests: They are parsed and compiled, never run.
+        tests: The tests; they are parsed and compiled, never run.
         magic: The magic number of the inner interpreter's compiled code.
         entry_point: The function under test; None if unspecified.
-        setup: Code between it and the tests.
+        setup: Code between the program and the tests.
     """
     known = callees(entry_point, setup)
     ready = tuple(_prepared(test, known, compiles=magic == _MAGIC) for test in tests)
@@ -109,17 +109,16 @@ def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = 
 
 
 def packed(tests: Iterable[Sent]) -> bytes:
-    """Encode tests in one piece; only a child decodes it."""
     return marshal.dumps(list(tests), _MARSHAL)
 
 
 def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cpu: float) -> bytes:
-    """Return a child's job, as it reads it.
+    """Return a child's job as the message it reads.
 
     Args:
         kind: ``tests``, ``program`` or ``stdio``.
-        tests: As `packed`.
-        fresh: The program is executed again before each test.
+        tests: The result of `packed`.
+        fresh: Whether the program is executed again before each test.
         cpu: Seconds of computing after which the kernel ends the child.
     """
     job: dict[str, Any] = {
@@ -139,12 +138,12 @@ def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest
         return PreparedTest("stdio", "", wanted=test.expected or "")
     if test.form == "program":
         return PreparedTest("program", "")
-    # The test's text decides its form, not the form stored with it.
+    # The form is determined by the test's text, not by the stored form.
     sides = known.outside(test.source)
     whole = _code(test.source, "exec", compiles=compiles)
     if sides is None:
         return PreparedTest("statement", whole)
-    # Brackets let an expression go over several lines, as it may where it comes from.
+    # Brackets let an expression span several lines, as it may in its source.
     raised = sides.message and f"raise AssertionError((\n{sides.message}\n))"
     expected: object = constant_of(sides.right)
     return PreparedTest(
@@ -183,7 +182,7 @@ def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code = compile(source, TEST, mode, dont_inherit=True)
-        # Code may be nested more deeply than the format takes.
+        # Code may be nested more deeply than the format supports.
         marshal.dumps([(0, "", code)], _MARSHAL)
         return code
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
@@ -202,7 +201,7 @@ class OutcomeFrame(Struct, frozen=True):
     Attributes:
         number: The test's index, or `inside.frames.START` for the program itself.
         letter: An outcome, or ``v`` for a value.
-        micros: Processor time its thread took, in microseconds, as the child reports it.
+        micros: Processor time of its thread in microseconds, as reported by the child.
         text: The value, or the evidence.
     """
 
@@ -216,9 +215,9 @@ class Results:
     """The reading end of a child's pipe.
 
     Args:
-        descriptor: Doesn't block.
-        most: Bytes a child may write.
-        longest: Of these, bytes of text in one frame.
+        descriptor: A non-blocking descriptor.
+        most: Maximum bytes that a child may write.
+        longest: Maximum bytes of text in one frame.
     """
 
     def __init__(self, descriptor: int, most: int, longest: int) -> None:
@@ -229,10 +228,10 @@ class Results:
         self.ended = False
 
     def read(self) -> None:
-        """Read the available bytes, at most one frame's at once, and detect the end.
+        """Read the available bytes, at most one frame at a time, and detect the end.
 
         Raises:
-            MalformedError: It is more than the child may write.
+            MalformedError: The output is larger than permitted.
         """
         while not self.ended and len(self._data) <= HEAD.size + self._longest:
             try:
@@ -249,7 +248,7 @@ class Results:
         """Yield the complete frames, and remove them.
 
         Raises:
-            MalformedError: One is longer than permitted.
+            MalformedError: A frame is longer than permitted.
         """
         data = self._data
         while len(data) >= HEAD.size:

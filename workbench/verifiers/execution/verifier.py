@@ -15,7 +15,7 @@ from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS, EXTRACTOR
 from workbench.verifiers.execution.settings import PoolSettings
 
 HARNESS_VERSION: Final = "5"
-"""Goes up with every change that may change an outcome or a verdict."""
+"""Incremented with every change that may change an outcome or a verdict."""
 
 _BEST: Final = "best"
 _MOST_SEEDS: Final = 32
@@ -29,21 +29,21 @@ class ExecutionVerifier:
     The score is the share of tests passed, over the suites together (Scoring Verifiers 2.2).
 
     Args:
-        suite: Names of suites with commas between them.
-        timeout: Seconds of processor time a test may take, by the clock ten times as many; the problem's own limit by
-            default, else 3.
+        suite: Names of suites, separated by commas.
+        timeout: Seconds of processor time a test may take, and ten times as much wall time; by default the problem's
+            limit, else 3.
         isolation: ``best``, ``L3``, ``L2`` or ``L1``.
         stop_early: Whether to end a solution at the first test that it doesn't pass.
-        fresh_per_test: Whether each test gets a process of its own; else they share one, as in EvalPlus.
+        fresh_per_test: Whether each test gets a separate process; else they share one, as in EvalPlus.
         fresh_namespace: Whether the program is executed again before each test, in that one process, as in Scoring
             Verifiers.
         hash_seed: PYTHONHASHSEED.
-        hash_seeds: Run under so many seeds, from ``hash_seed`` on, to find verdicts that depend on it.
-        extractor: How code is taken from a reply.
-        python: An interpreter other than this one, such as one that has packages.
-        budget: Seconds that all tests of a solution may take in one suite, computing or asleep.
+        hash_seeds: Number of seeds to run with, from ``hash_seed`` on, to find verdicts that depend on the seed.
+        extractor: The method of extracting code from a reply.
+        python: Another Python interpreter, such as one with packages.
+        budget: Seconds that all tests of a solution in one suite may take, computing or asleep.
         memory: Megabytes a solution may have.
-        scratch: Megabytes of a folder that a solution may write in, of its memory; 0 for none.
+        scratch: Megabytes of a writable folder, as a part of the memory; 0 for none.
     """
 
     description: ClassVar[str] = "Runs solutions against their tests, in a sandbox"
@@ -106,7 +106,7 @@ class ExecutionVerifier:
             raise ValueError("scratch: there is such a folder at isolation L3 only")
         if self.scratch > (self._memory - _LEAST_MEMORY) * 2**20:
             raise ValueError(f"scratch: it is of memory, of which {_LEAST_MEMORY} megabytes must be left")
-        # Another interpreter than this one is never asked before its user has agreed: provenance tells its version.
+        # Another interpreter is never started before its user has approved it: provenance gives its version.
         own = "" if self.interpreter else f"+python{sys.version_info.major}.{sys.version_info.minor}"
         self.version = f"{HARNESS_VERSION}{own}"
 
@@ -150,7 +150,7 @@ class ExecutionVerifier:
     def verdict(
         self, problem: Problem | None, text: str, form: SolutionForm | None, runs: Sequence[Mapping[str, Execution]]
     ) -> Judged:
-        """Return correct if every test of every suite passes, under the first hash seed."""
+        """Return "correct" if every test of every suite passes, under the first hash seed."""
         if problem is None or not any(runs):
             return Judged(verdict=without_tests(problem, self.suites))
         code = code_of(problem, text, form, self._extractor)
@@ -198,9 +198,7 @@ def _switch(option: str, text: str) -> bool:
 
 
 def _interpreter(text: str) -> str | None:
-    """Return the interpreter's path in a form valid wherever the runner works; links stay, since environments use
-    them.
-    """
+    """Return the interpreter's path in a form valid wherever the runner works; links stay: environments use them."""
     if not text:
         return None
     path = Path(text).expanduser().absolute()

@@ -1,4 +1,4 @@
-"""LLM judges: verifiers that ask a model, and the parsers of its replies.
+"""LLM judges: verifiers that call a model, and the parsers of its replies.
 
 verifier: ``llm-judge``. template, published, roles: prompts. case: one item before a judge.
 examples: few-shot examples. strategies, strategy: procedures.

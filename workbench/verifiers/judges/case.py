@@ -32,26 +32,25 @@ from workbench.verifiers.judges.template import (
 
 
 class PreparedPrompt(Struct, frozen=True):
-    """A request, and the delimiter around the texts in it (None without)."""
+    """A request, and the delimiter around the texts in it (None without delimiters)."""
 
     chat: Chat
     fence: str | None
 
 
 class DelimitedReply(Struct, frozen=True):
-    """A reply, and the delimiter around the texts in its request (None without)."""
+    """A reply, and the delimiter around the texts in its request (None without delimiters)."""
 
     reply: Reply
     fence: str | None
 
     @property
     def ended(self) -> Ending:
-        """Return how it ended, as its server reports."""
         return ending(self.reply)
 
     @property
     def answer(self) -> str:
-        """Return the reply without its reasoning; "" for reasoning that never ended."""
+        """Return the reply without its reasoning; "" if the reasoning never ended."""
         start, end = spoken(self.reply.text, self.fence)
         return self.reply.text[start:end]
 
@@ -61,10 +60,10 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
 
     Attributes:
         item: The completion's row id.
-        texts: The text of each placeholder; without a reference that is switched off.
+        texts: The text of each placeholder; without the reference if it is switched off.
         secret: Delimiters are derived from it; None for no delimiters.
         neutralise: Whether control tokens are broken.
-        examples: The few-shot examples, in requests that show the completion.
+        examples: The few-shot examples for requests that include the completion.
         reward: The reward of a search, from the item's own field.
     """
 
@@ -76,11 +75,11 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
     reward: str | None = None
 
     def prepare(self, call: TemplateCall, made: Mapping[str, str] = {}) -> PreparedPrompt:
-        """Build the request of a call; the same texts always give the same one.
+        """Build the request of a call; it depends only on the texts.
 
         Args:
-            call: A template's.
-            made: Texts produced while judging, by placeholder, such as earlier replies.
+            call: A call of a template.
+            made: Texts produced during judging, by placeholder, such as earlier replies.
         """
         given = {name: made.get(name, self.texts.get(name, "")) for name in sorted(call.names)}
         texts = {name: neutralised(text) for name, text in given.items()} if self.neutralise else given
@@ -95,7 +94,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         put_in = {**texts, _EXAMPLES: shown} if shown else texts
         bare = {name for name in WORD_NAMES & texts.keys() if _ONE_WORD.fullmatch(texts[name])}
         filled = [pieces(content, put_in, dress, is_plain=call.is_plain, bare=bare) for content in written]
-        # A text's end and what is behind it may make a token together.
+        # The end of a text and what follows it may form a token together.
         contents = [joined(parts) if self.neutralise else "".join(part for part, _ in parts) for parts in filled]
         contents[0] = notice + contents[0]
         roles = [role for role, _ in call.messages]
@@ -113,22 +112,23 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         role: str = "judge",
         sample: int = 0,
     ) -> DelimitedReply:
-        """Make a call, as a step of the call's name unless another is given; failures as with `Ask`."""
+        """Make a call; the step's name is by default the call's. Raises as `Ask` does."""
         prepared = self.prepare(call, made)
         reply = await ask(prepared.chat, step=step or call.name, role=role, sample=sample)
         return DelimitedReply(reply, prepared.fence)
 
 
 _ONE_WORD: Final = re.compile(r"[A-Za-z][\w+#.-]{0,39}")
-"""The name of a language and the like: it says nothing, so that it needs no fence."""
+"""A bare word such as the name of a language: it can't carry instructions, so it needs no fence."""
 _EXAMPLES: Final = "settled_examples"
 """The placeholder for the few-shot examples."""
 
 
 def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:
-    """Return the beginning of a request, and its messages with a notice about the delimiter if they have it.
+    """Return the beginning of a request, and its messages with a notice about the delimiter if they contain it.
 
-    Examples come before that, for they are the same for other items; else before the first text of an item.
+    Examples come before the notice, since they are the same for other items; else it precedes the first text of an
+    item.
     """
     written = [content for _, content in call.messages]
     if call.is_plain:
@@ -145,14 +145,14 @@ def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: b
     return early, [content.replace(NOTICE_MARK, late) for content in written]
 
 
-# -- Filling a template's call with words of our own, before an item's texts are put in behind their fences.
+# -- Filling a template's call with trusted words, before an item's texts are inserted with fences.
 
 
 def filled(call: TemplateCall, **words: str) -> TemplateCall:
-    """Fill these placeholders of the call with our own words, without a fence.
+    """Fill these placeholders of the call with trusted words, without a fence.
 
     Args:
-        call: A template's.
+        call: A call of a template.
         words: The text of each placeholder; "" hides its section. Never a text of an item or of a model.
     """
     return structs.replace(
@@ -167,10 +167,10 @@ def filled(call: TemplateCall, **words: str) -> TemplateCall:
 
 
 class Numbered:
-    """Asks, and counts: a call's number is its index in the list of calls behind the verdict.
+    """Makes calls and counts them: a call's number is its index in the list of calls behind the verdict.
 
     Attributes:
-        count: Calls made, which is the next one's number.
+        count: Number of calls made, and the number of the next one.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -182,7 +182,7 @@ class Numbered:
         return await self._ask(request, step=step, role=role, sample=sample)
 
 
-# -- What a reply makes of an item: correct, incorrect, or why there is no verdict. Never a silent "incorrect".
+# -- The verdict from a reply: correct, incorrect, or the reason for none; never silently "incorrect".
 
 
 _LONGEST_DETAIL = 200
@@ -190,7 +190,7 @@ _LONGEST_DETAIL = 200
 
 def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
     if heard.ended == "refused" and not parser.is_strict:
-        # Upstream's parsers know no refusals, and would read its words.
+        # Upstream's parsers don't detect refusals, and would parse their words.
         return silent(heard)
     reading = parser.parse(heard.reply.text, heard.fence, heard.ended)
     reason: str | None = reading.reason
@@ -212,7 +212,6 @@ def _certainty(heard: DelimitedReply, parser: Parser, reading: Reading) -> float
 
 
 def silent(heard: DelimitedReply) -> Verdict:
-    """Return the abstention on a reply without text."""
     return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
 
 
@@ -220,7 +219,7 @@ def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
     """Return why no later step may use a reply, such as the summary of an analysis; None if it may.
 
     Args:
-        strict: Whether replies are distinguished by how they end; upstream's judges use all but refusals.
+        strict: Whether truncated replies are rejected; upstream's judges reject only refusals.
     """
     if not strict and heard.ended != "refused":
         return None

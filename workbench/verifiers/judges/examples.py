@@ -1,6 +1,6 @@
-"""Few-shot examples: items with gold that a judge is shown, with their verdicts, before the item it is to judge.
+"""Few-shot examples: items with gold labels that are shown to a judge, with their verdicts, before the item to judge.
 
-None of them is about the same question: an item of an example's question gets another example in its place.
+An example is never about the same question as the item: it is then replaced by another one.
 Source: Brown et al., "Language Models are Few-Shot Learners" (arXiv 2005.14165).
 """
 
@@ -26,9 +26,9 @@ EXAMPLE_OPTIONS: Final[dict[str, str]] = {
     "examples_seed": "draws them: the same seed, the same examples (default 0)",
     "examples_type": "examples of the item's own answer type first: true or false (default)",
 }
-"""Options of `plan_from`, and what they do."""
+"""Options of `plan_from`, and their descriptions."""
 MOST_CHARACTERS: Final = 8000
-"""Question, reference and completion of an example together have no more."""
+"""Maximum total characters of question, reference and completion of an example."""
 _MOST: Final = 32
 
 
@@ -36,7 +36,7 @@ class ExamplePlan(Struct, frozen=True, kw_only=True):
     """The requested examples.
 
     Attributes:
-        by_type: Whether those of the item's answer type come first.
+        by_type: Whether examples of the item's answer type are preferred.
     """
 
     count: int
@@ -45,15 +45,14 @@ class ExamplePlan(Struct, frozen=True, kw_only=True):
 
     @property
     def shares(self) -> dict[bool, int]:
-        """Return how many of them are correct, and how many incorrect."""
         return {True: self.count - self.count // 2, False: self.count // 2}
 
 
 class FewShotExample(Struct, frozen=True, kw_only=True):
-    """An item with gold.
+    """An item with a gold label.
 
     Attributes:
-        item: Its dataset and its own id.
+        item: Its dataset and id.
         type: The answer type's code, if known.
     """
 
@@ -69,16 +68,14 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
     """The examples drawn for a plan.
 
     Attributes:
-        examples: In the order they were drawn: more than a request shows, as spares.
+        examples: Examples in the order they were drawn, with spares.
     """
 
     plan: ExamplePlan
     examples: tuple[FewShotExample, ...]
 
     def about(self, item: VerifierInput) -> tuple[FewShotExample, ...]:
-        """Return those that a request about an item shows, alternating correct and incorrect; never one of its
-        question.
-        """
+        """Return the examples for an item, alternating correct and incorrect; never one about the item's question."""
         question, kind = plain(item.question), (item.subtype or "")[:1]
         others = [one for one in self.examples if plain(one.question) != question]
         if self.plan.by_type and kind:
@@ -87,7 +84,6 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
         return tuple(one for one in chain.from_iterable(zip_longest(*shown)) if one is not None)
 
     def config(self) -> dict[str, object]:
-        """Return their identity, as plain data that JSON can hold."""
         return {
             EXAMPLES: self.plan.count,
             "examples_seed": self.plan.seed,
@@ -130,7 +126,7 @@ def decoded(text: str) -> DrawnExamples:
     """Parse the value of the option `EXAMPLES_DRAWN`.
 
     Raises:
-        ValueError: It is invalid.
+        ValueError: The text is invalid.
     """
     try:
         return msgspec.json.decode(text, type=DrawnExamples)
@@ -144,11 +140,11 @@ def encoded(drawn: DrawnExamples) -> str:
 
 @lru_cache(maxsize=128)
 def plain(question: str) -> str:
-    """Normalise a question for comparison: spaces and capitals don't count."""
+    """Normalise a question for comparison: spaces and case are ignored."""
     return " ".join(question.split()).casefold()
 
 
-# -- What a request says of them: before the item, and the same for all items, so that servers read it only once.
+# -- Rendering examples: before the item, and the same for all items, so that servers can cache them.
 
 
 _ABOUT: Final = "Before the item that you are to judge, here are {count} that people have judged.\n\n"
@@ -160,7 +156,7 @@ def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, referen
     """Return the text of examples before an item; "" without examples.
 
     Args:
-        secret: Delimiters are derived from it; None for no delimiters.
+        secret: The secret from which delimiters are derived; None for no delimiters.
         reference: Whether the judge sees reference answers.
         neutralise: Whether control tokens in texts are broken.
     """

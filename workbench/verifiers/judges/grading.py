@@ -27,7 +27,7 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
 }
 """Name of a parser -> the words of its verdicts "correct" and "incorrect"."""
 NO_LOGPROBS: Final = "no_logprobs"
-"""Why a graded verdict abstains where its server told no probabilities of it."""
+"""The reason of an abstention if the server reported no probabilities for the verdict."""
 _LABEL = re.compile(JUDGMENT, re.IGNORECASE)
 _BLANKS = " \r\n\tĠ▁"
 _AROUND = MARKUP + "\"'“”‘’«»\r\nĠ▁"
@@ -37,10 +37,10 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
     """Return the probability of a verdict "correct" against "incorrect", or None if the tokens don't determine it.
 
     Args:
-        tokens: The reply's, each with the likeliest at its position.
+        tokens: The reply's tokens, each with the likeliest at its position.
         said: The reply without reasoning.
         words: The words of the two verdicts.
-        correct: The parser's reading of the reply: the verdict's position is where that is stated.
+        correct: The parser's verdict; its position in the reply is where this is stated.
     """
     text = "".join(token.text for token in tokens)
     start = text.rfind(said.strip())
@@ -52,14 +52,13 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
 
 
 def share(token: TokenChoice, words: tuple[str, ...]) -> float | None:
-    """Return the probability of the first word at a token's position, against the second, or alone if it is the only
-    one.
+    """Return the probability of the first word against the second at a token's position, or of a single word.
 
-    A word's probability is the sum over its spellings: with blanks and quotes around it, in capitals, or begun by the
+    A word's probability is the sum over its spellings: with surrounding blanks and quotes, in capitals, or begun by the
     token. Unreported ones count as 0.
 
     Returns:
-        None if none of the words is among the likeliest: their probability isn't reported.
+        None if neither word is among the likeliest: their probability isn't reported.
     """
     sums = [0.0] * len(words)
     for alternative, logprob in token.likeliest:

@@ -1,4 +1,4 @@
-"""The kind ``judge-panel``: any verifiers that call model servers judge as one."""
+"""The kind ``judge-panel``: a panel of verifiers that call model servers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _ServedMember(Struct, frozen=True):
 
 
 class JudgePanel:
-    """A panel of verifiers that a project has under names; the options of its start describe each of them."""
+    """A panel of a project's named verifiers; the options of its start describe each of them."""
 
     description: ClassVar[str] = "Judges of this project as one, on whichever servers they are: a panel by their names"
     options: ClassVar[dict[str, str]] = {
@@ -41,7 +41,7 @@ class JudgePanel:
     isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
-        # Its entry point would be looked up while the package is imported.
+        # A direct import would be circular: the registry imports this package.
         from workbench.verifiers.registry import Registry
 
         names = list(dict.fromkeys(part.strip() for part in required(options, MEMBERS).split(",") if part.strip()))
@@ -65,14 +65,14 @@ class JudgePanel:
         }
 
     def limits(self) -> Limits:
-        """Return members' budgets together, if the panel has none of its own, and the strictest of their rates."""
+        """Return the sum of the members' budgets, if the panel has no budget, and the strictest of their rates."""
         return self._limits
 
     def calls_per_item(self) -> float:
         return sum(one.verifier.calls_per_item() for one in self._members)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """Return the panel's verdict; the votes are its members' in their order, "error" for one whose call failed."""
+        """Return the panel's verdict; the votes are the members' verdicts in their order, "error" for failed calls."""
         if not self._members:
             raise ValueError(f"{MEMBERS}: not looked up yet; a run does that")
         judged = await together(_vote(one, item, ask, secret) for one in self._members)

@@ -25,7 +25,7 @@ PANEL_OPTIONS: Final[dict[str, str]] = {
     "reducer": "what a panel says: majority (default), mean (of P(Yes), else votes), min (all must accept), weighted",
     "weights": "what each judge's vote weighs with reducer=weighted, such as 2,1,1; the judge of model= first",
 }
-"""Options of `on_panel`, and what they do."""
+"""Options of `on_panel`, and their descriptions."""
 REDUCERS: Final = ("majority", "mean", "min", "weighted")
 _DECIDED: Final = (Outcome.CORRECT, Outcome.INCORRECT)
 
@@ -54,7 +54,7 @@ class Reducer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: One of `REDUCERS`.
-        weights: One a judge.
+        weights: One weight for each judge.
         graded: Whether verdicts have a probability.
     """
 
@@ -66,7 +66,7 @@ class Reducer(Struct, frozen=True, kw_only=True):
         return {"reducer": self.name, **({"weights": list(self.weights)} if self.name == "weighted" else {})}
 
     def reduced(self, votes: Sequence[Verdict]) -> Verdict:
-        """Combine verdicts; without a decided vote return why there is none."""
+        """Combine verdicts; without a decided vote return an abstention with the reason."""
         said = majority(votes)
         decided = [
             (self._value(vote), weight)
@@ -82,7 +82,6 @@ class Reducer(Struct, frozen=True, kw_only=True):
         return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
 
     def _value(self, vote: Verdict) -> float:
-        """Return how strongly a vote says "correct", from 0 to 1."""
         graded = self.graded and self.name != "weighted"
         return vote.score if graded and vote.score is not None else float(vote.is_correct)
 
@@ -110,8 +109,6 @@ def _weights(options: Mapping[str, str], reducer: str, judges: int) -> tuple[flo
 
 
 class Panel:
-    """A strategy as several models follow it."""
-
     def __init__(self, strategy: Strategy, models: Sequence[str], reducer: Reducer) -> None:
         self._strategy, self._models, self._reducer = strategy, models, reducer
 

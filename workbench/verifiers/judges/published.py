@@ -1,4 +1,4 @@
-"""Published judges: the prompts are read from the user's own copy of a paper's release."""
+"""Published judges: the prompts are read from the user's copy of a paper's release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.llm.records import Sampling
 from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, plain_names, settled
 
 ANSWER: Final = "answer"
-"""What the releases call the reference."""
+"""The releases' name of the reference."""
 
 
 class PublishedPrompt(Struct, frozen=True, kw_only=True):
@@ -23,8 +23,8 @@ class PublishedPrompt(Struct, frozen=True, kw_only=True):
 
     Attributes:
         file: Its path in their repository.
-        sha256: Of the released file's bytes, in hexadecimal.
-        names: The placeholders in it; nothing else in it is one.
+        sha256: SHA-256 of the released file's bytes, in hexadecimal.
+        names: The placeholders in it; other braces are text.
     """
 
     file: str
@@ -52,7 +52,7 @@ VERIFYBENCH: Final[dict[bool, PublishedPrompt]] = {
 PARSER: Final = "verifybench@1"
 """The parser of that release: the last Yes or No anywhere."""
 RELEASED: Final = Sampling(temperature=0.0, max_tokens=2048)
-"""How that release draws its replies."""
+"""The sampling of that release."""
 Standing = Literal["as released", "changed"]
 
 
@@ -72,7 +72,7 @@ def prompt_named(path: Path) -> PublishedPrompt | None:
 
 
 def from_folder(folder: Path, chosen: Sampling, *, reference: bool) -> tuple[Template, Standing]:
-    """Build the request of the prompt in a copy of VerifyBench's repository: the file, its placeholders replaced.
+    """Build the request of the prompt in a copy of VerifyBench's repository.
 
     Args:
         chosen: Sampling that overrides the release's.
@@ -86,7 +86,7 @@ def from_folder(folder: Path, chosen: Sampling, *, reference: bool) -> tuple[Tem
 
 
 def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[Template, Standing]:
-    """Load a released prompt, wherever its file is; arguments and errors as with `from_folder`."""
+    """Load a released prompt from any path; see `from_folder` for arguments and errors."""
     data, text = read_text(path, f"published= takes a copy of the authors' repository, in which {prompt.file} lies.")
     names = plain_names(text, frozenset({"question", ANSWER, "completion"}))
     if names != prompt.names:
@@ -111,16 +111,16 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
 
 
 def read_text(path: Path, hint: str) -> tuple[bytes, str]:
-    """Load a prompt's file, as bytes and as text: nothing in it is changed, not even line ends.
+    """Load a prompt's file, as bytes and as unchanged text, including its line ends.
 
     Args:
-        hint: What it should be, if there is no such file.
+        hint: The expected file, for the message if it doesn't exist.
 
     Raises:
-        UsageError: It can't be read, is too large, or not UTF-8.
+        UsageError: The file can't be read, is too large, or not UTF-8.
     """
     try:
-        # A pipe would be waited for without end.
+        # Reading a pipe would block forever.
         if not path.is_file():
             raise UsageError(f"{path}: there is no such file.", hint)
         require_input(path)

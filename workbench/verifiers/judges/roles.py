@@ -1,7 +1,7 @@
-"""Custom prompts for the roles of a search, of the vote over subtasks and of test cases: a file each.
+"""Custom prompts for the roles of a search, of the vote over subtasks and of test cases: one file each.
 
 A role's file is TOML, with messages and placeholders as in a template, or a prompt as a paper prints it: text in which
-``<|system|>``, ``<|user|>`` and ``<|assistant|>`` begin the turns and single braces hold the paper's own words.
+``<|system|>``, ``<|user|>`` and ``<|assistant|>`` begin the turns and single braces contain the paper's own words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NOTHING: Final = Sampling()
 _PLAINLY: Final = Sampling(temperature=0.0, max_tokens=2048)
 _YES_OR_NO: Final = "codejudge"
 GLOBAL: Final = "global"
-"""The role of the global evaluation, which is the vanilla judge's unless it has a file."""
+"""The role of the global evaluation, which uses the vanilla judge's prompt unless it has a file."""
 ANALYSE: Final = "analyse"
 
 
@@ -56,7 +56,7 @@ class PromptRole(Struct, frozen=True, kw_only=True):
 
     Attributes:
         names: Further placeholders.
-        printed: Papers' name of a placeholder in this role, if it differs from the general one.
+        printed: The papers' name of a placeholder in this role, if it differs from the general one.
     """
 
     names: frozenset[str] = frozenset()
@@ -64,7 +64,7 @@ class PromptRole(Struct, frozen=True, kw_only=True):
 
 
 PRINTED_NAMES: Final = {"problem": "question", "code": "completion", "reference_code": "reference"}
-"""What MCTS-Judge's prompts (tables 8 to 13) call an item's texts."""
+"""Names of an item's texts in MCTS-Judge's prompts (tables 8 to 13) -> our names."""
 _OF_TESTS: Final = {"difficulty": "level", "test_case": "test", "test_cases": "test"}
 ROLES: Final[dict[str, PromptRole]] = {
     ANALYSE: PromptRole(names=frozenset({"title", "focus", "history"}), printed={"agent": "title"}),
@@ -77,11 +77,11 @@ ROLES: Final[dict[str, PromptRole]] = {
         names=frozenset({"level", "generate"}), printed={"difficulty": "level", "test_cases": "generate"}
     ),
     "validate": PromptRole(names=frozenset({"level", "test"}), printed=_OF_TESTS),
-    # The expected output is masked: a test is its input there.
+    # The expected output is masked: in this role a test is only its input.
     "execute": PromptRole(names=frozenset({"input"}), printed={"test_case": "input"}),
     "compare": PromptRole(names=frozenset({"test", "execute"}), printed={"test_case": "test", "answer": "execute"}),
 }
-"""Every role by its name, which is its file's."""
+"""Every role by its name, which is also its file's name."""
 READ_AS: Final = {
     **dict.fromkeys(("analyse", "generate", "execute"), "none: a later request is given the whole reply"),
     **dict.fromkeys(("summarise", "assess", "evaluate", GLOBAL), "codejudge: Yes or No"),
@@ -89,7 +89,7 @@ READ_AS: Final = {
     "validate": "PASS or FAIL, in capitals",
     "compare": "MATCH or NOT MATCH, in capitals",
 }
-"""How each role's replies are read."""
+"""Role -> how its replies are parsed."""
 WRITING: Final = frozenset({"generate", "reformat", "validate"})
 """The roles that write tests."""
 
@@ -98,9 +98,9 @@ class RolePrompts(NamedTuple):
     """The prompts in a folder.
 
     Attributes:
-        calls: By role.
+        calls: The calls by role.
         digests: SHA-256 of the files' bytes, in hexadecimal, by role.
-        printed: Whether one of them is in a paper's format.
+        printed: Whether a prompt is in a paper's format.
     """
 
     calls: dict[str, TemplateCall]
@@ -112,12 +112,13 @@ def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hid
     """Load the files of these roles in a folder; those of other roles are ignored.
 
     Args:
-        template: Ours, whose calls set the sampling.
-        wanted: Roles.
+        template: The built-in template, whose calls set the sampling.
+        wanted: The roles to load.
         hides_code: Whether tests are written from the problem alone, so that a problem's completions share them.
 
     Raises:
-        UsageError: A file is no prompt or no role's, two are of the same role, or there is none of these roles.
+        UsageError: A file is not a prompt or has no role, two files have the same role, or no file has one of these
+            roles.
     """
     calls: dict[str, TemplateCall] = {}
     digests: dict[str, str] = {}
@@ -159,7 +160,7 @@ def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
         sampling: Defaults, if the file sets none.
 
     Raises:
-        UsageError: It is not a prompt of a role; the message says where and what is wrong.
+        UsageError: The file is not a prompt of a role; the message gives the position and the error.
     """
     role = ROLES[_role_named(path)]
     text = read_template(path)
@@ -192,14 +193,14 @@ def _role_named(path: Path) -> str:
 
 
 def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None = None) -> Template:
-    """Load a custom template: a TOML file, or the text of one request, with or without marked turns.
+    """Load a custom template: a TOML file, or the text of one request with or without marked turns.
 
     Args:
         chosen: Sampling that overrides the file's.
-        ours: The strategy's own, whose parser and sampling a text gets; without it a reply is Yes or No.
+        ours: The strategy's template, whose parser and sampling a text gets; without it the reply is Yes or No.
 
     Raises:
-        UsageError: It is invalid; the message says where and what is wrong.
+        UsageError: The file is invalid; the message gives the position and the error.
     """
     if path.suffix != PRINTED or not path.is_file() or _TABLES.search(text := read_template(path)):
         return from_file(path, chosen)
@@ -216,7 +217,7 @@ def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None =
     )
 
 
-# -- As TOML: messages, and how replies are drawn.
+# -- TOML files: messages and sampling.
 
 
 class _RoleFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -245,7 +246,7 @@ def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampl
     )
 
 
-# -- As printed: turns behind their marks, the paper's words in braces, doubled braces for single ones.
+# -- Printed prompts: turns with marks, the paper's names in single braces, doubled braces for literal ones.
 
 
 _TURN: Final = re.compile(r"^<\|(system|user|assistant)\|>[ \t]*:?", re.MULTILINE)
@@ -257,16 +258,16 @@ _WORDS: Final = re.compile(r"[A-Za-z][\w ]*")
 def printed_call(
     text: str, where: str, name: str, role: PromptRole, sampling: Sampling, known: Collection[str] = ITEM_NAMES
 ) -> TemplateCall:
-    """Build the request of a printed prompt: its text, with the item's texts in the place of their names.
+    """Build the request of a printed prompt, with the names replaced by the item's texts.
 
     A text without a mark is one message of the user. White space after a mark and before the next is removed.
 
     Args:
-        where: The file's name, for messages.
+        where: The file's name in messages.
         known: Placeholders for an item's texts.
 
     Raises:
-        UsageError: Something in braces is no placeholder, or a turn is empty; the message names the line.
+        UsageError: A name in braces is not a placeholder, or a turn is empty; the message names the line.
     """
     names = {one: one for one in (*known, *role.names)} | PRINTED_NAMES | role.printed
     messages = tuple(
@@ -316,5 +317,4 @@ def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str
 
 
 def _line(text: str, place: int) -> int:
-    """Return the line number of an offset, from 1."""
     return text.count("\n", 0, max(place, 0)) + 1

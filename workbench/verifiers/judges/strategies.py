@@ -18,7 +18,7 @@ from workbench.verifiers.judges.testcases.judge import TestCases, TestVerificati
 from workbench.verifiers.judges.testcases.writing import TEST_SERVER_OPTIONS, TESTCASE_OPTIONS
 
 Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]
-"""Makes a strategy of its template, the parser of its verdict and its own options."""
+"""Creates a strategy from its template, the parser of its verdict and its options."""
 
 
 def _chain(template: Template, parser: Parser, options: Mapping[str, str]) -> Strategy:
@@ -29,14 +29,14 @@ class Kind(Struct, frozen=True):
     """One strategy.
 
     Attributes:
-        description: Its procedure, in a few words.
+        description: A short description of its procedure.
         variants: Other phrasings; the template's file is ``<strategy>.toml`` or ``<strategy>-<variant>.toml``.
-        options: Its own options and their descriptions.
+        options: The strategy's options and their descriptions.
         own_template: Whether a custom template may replace ours.
         file: The template's name if it isn't the strategy's own.
-        names: Placeholders of its template that stand for our words.
-        roles: Roles that a user's file may hold the prompt of.
-        hides_code: Whether the writer of its tests sees no submission.
+        names: Placeholders of its template for trusted words.
+        roles: Roles whose prompt a user's file may contain.
+        hides_code: Whether the model that writes tests sees no submission.
     """
 
     description: str
@@ -57,9 +57,9 @@ def _of_mcts(description: str, make: Maker, options: dict[str, str], roles: froz
 _TESTING: Final = WRITING | {"execute", "compare"}
 _VOTING: Final = frozenset({"analyse", "summarise"})
 TEMPLATE: Final = "template"
-"""The strategy that only a user's template makes."""
+"""The strategy that requires a custom template."""
 RUBRIC: Final = "rubric"
-"""The strategy that only a user's criteria make."""
+"""The strategy that requires a custom rubric."""
 
 STRATEGIES: Final[dict[str, Kind]] = {
     "verifybench": Kind("VerifyBench's judge: an analysis that ends in Yes or No"),
@@ -97,4 +97,4 @@ STRATEGIES: Final[dict[str, Kind]] = {
     RUBRIC: Kind("the weighted criteria of your own file, each met or not"),
     TEMPLATE: Kind("the calls of your own template"),
 }
-"""Every strategy by the name the option ``strategy`` takes."""
+"""Every strategy by its value of the option ``strategy``."""

@@ -1,4 +1,4 @@
-"""A judge's procedure for an item; the usual one is a chain of calls, the last of which holds the verdict."""
+"""A judge's procedure for an item; usually a chain of calls, the last of which gives the verdict."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ from workbench.verifiers.judges.template import Template
 
 
 class Strategy(Protocol):
-    """A way of judging, with its options."""
-
-    def config(self) -> dict[str, object]:
-        """Return its own options that may change a verdict, as plain data that JSON can hold."""
-        ...
+    def config(self) -> dict[str, object]: ...
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """Return the servers it calls, by role, including ``judge`` under ``"judge"``."""
@@ -30,12 +26,12 @@ class Strategy(Protocol):
     def calls_per_item(self) -> float: ...
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """Return the verdict on one item; failures of ``ask`` are not to be caught."""
+        """Return the verdict on one item; exceptions of ``ask`` must not be caught."""
         ...
 
 
 class Chain:
-    """A template's calls one after the other; each may use earlier replies."""
+    """A template's calls in sequence; each may use earlier replies."""
 
     def __init__(self, template: Template, parser: Parser) -> None:
         self._template = template
@@ -48,11 +44,11 @@ class Chain:
         return {"judge": judge}
 
     def calls_per_item(self) -> float:
-        """Return the exact number of calls, as long as no reply is empty."""
+        """Return the exact number of calls if no reply is empty."""
         return len(self._template.calls)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """Return the parser's reading of the last reply; if an earlier one is unusable, no more calls are made."""
+        """Return the parsed last reply; stop early if an earlier reply is unusable."""
         *earlier, last = self._template.calls
         replies: dict[str, str] = {}
         for call in earlier:
@@ -68,7 +64,7 @@ class Chain:
 
 
 class ByCriteria(Chain):
-    """A rubric's call; the judge's statement on each criterion is kept."""
+    """A rubric's call; the judge's statement on each criterion is stored."""
 
     def _judged(self, heard: DelimitedReply) -> Judged:
         judged, criteria = super()._judged(heard), self._template.criteria

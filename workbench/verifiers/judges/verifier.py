@@ -1,4 +1,4 @@
-"""The verifier ``llm-judge``: a model on a server says whether a completion is correct."""
+"""The verifier ``llm-judge``: a model on a server decides whether a completion is correct."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ from workbench.verifiers.serving import (
 )
 
 JUDGE_VERSION = "7"
-"""Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
+"""Incremented with every change of the code that may change a request or a verdict; templates and parsers have
+versions.
+"""
 TOP_LOGPROBS: Final = "top_logprobs"
 VOTE: Final = "vote"
 _OWN: dict[str, str] = {
@@ -73,7 +75,7 @@ _MOST_LOGPROBS = 20
 _MOST_SAMPLES = 1000
 _OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
 """Options that put other words into a request."""
-"""What leaves a setting out of requests."""
+"""The value that omits a setting from requests."""
 _VOTE_TEMPERATURE = 0.7
 
 
@@ -131,14 +133,14 @@ class LlmJudge:
         if kind.file is not None and "panel" in options:
             raise ValueError(f"panel: {self._strategy_name} takes no panel")
         self._strategy = on_panel(strategy, options, graded=self.is_graded)
-        # A search draws by its seed itself.
+        # A search makes random draws by its own seed.
         asked = (options.keys() & {*SAMPLING_OPTIONS, TOP_LOGPROBS}) - kind.options.keys()
         for server in self.servers().values():
             for call in self._template.calls:
                 require_sendable(server, call.sampling, asked)
 
     def config(self) -> dict[str, object]:
-        """Return everything that may change a verdict; limits on calls do not."""
+        """Return everything that may change a verdict; limits on calls don't."""
         return {
             "strategy": self._strategy_name,
             "template": f"{self._template.id}@{self._template.version}",
@@ -168,16 +170,14 @@ class LlmJudge:
         return self._limits
 
     def calls_per_item(self) -> float:
-        """Return the strategy's calls, times the number of samples."""
         return self._strategy.calls_per_item() * self._samples
 
     @property
     def rounds(self) -> int | None:
-        """Return how many of an item's calls wait for another's reply; None for a search, which decides as it goes."""
+        """Return how many of an item's calls depend on another's reply; None for a search, which decides as it goes."""
         return len(self._template.calls) if STRATEGIES[self._strategy_name].file is None else None
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """Return the verdict on one completion; see `ServedVerifier`."""
         texts = {"question": item.question, "completion": item.completion}
         if self._with_reference:
             texts["reference"] = texts[ANSWER] = item.reference
@@ -209,7 +209,7 @@ class LlmJudge:
 
     @property
     def is_graded(self) -> bool:
-        """Return whether its verdicts have a score that is a probability, or similar."""
+        """Return whether its verdicts have a score that is a probability or similar."""
         return bool(self._template.criteria) or self._template.calls[-1].sampling.top_logprobs is not None
 
     @property
@@ -275,10 +275,10 @@ def _parser(options: Mapping[str, str], template: Template) -> Parser:
 
 
 def _lengthened(template: Template, options: Mapping[str, str]) -> Template:
-    """Return the template with the maximum reply lengths given for single calls.
+    """Return the template with the maximum reply lengths that options set for single calls.
 
     Raises:
-        ValueError: It has no such call, or this is not a length.
+        ValueError: The template has no such call, or the value is not a length.
     """
     calls = {call.name: call for call in template.calls}
     for part in options.get("call_max_tokens", "").split(",") if "call_max_tokens" in options else ():
@@ -315,10 +315,10 @@ def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
 
 
 def template_text(options: Mapping[str, str], *, whole_family: bool = False) -> str:
-    """Return the text of our template that a judge with these options uses.
+    """Return the text of the built-in template that a judge with these options uses.
 
     Args:
-        whole_family: Whether it may be one that several strategies share, whose roles have files of their own.
+        whole_family: Whether to accept a template that several strategies share, whose roles have separate files.
 
     Raises:
         ValueError: An option is wrong, or no custom template may replace it.
@@ -332,10 +332,10 @@ def template_text(options: Mapping[str, str], *, whole_family: bool = False) -> 
 
 
 def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> dict[str, str]:
-    """Return the options that are the strategy's own.
+    """Return the options that belong to the strategy.
 
     Raises:
-        ValueError: One of them is another strategy's.
+        ValueError: An option belongs to another strategy.
     """
     others = {name for one in STRATEGIES.values() for name in one.options} - kind.options.keys() - _COMMON.keys()
     for name in sorted(others & options.keys()):
@@ -343,7 +343,7 @@ def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> 
     return {name: value for name, value in options.items() if name in kind.options}
 
 
-# -- What a judge would ask about an item, without asking anybody.
+# -- A judge's requests about an item, without sending them.
 
 
 _ENOUGH = 2000
@@ -354,8 +354,8 @@ class PlannedRequest(Struct, frozen=True):
 
     Attributes:
         step: The call's purpose.
-        role: Which of the verifier's servers is asked.
-        exact: Whether it is sent exactly so; otherwise a placeholder replaces text that a model has yet to write.
+        role: The role of the verifier's server.
+        exact: Whether it is exact; otherwise a placeholder replaces text that a model has yet to write.
     """
 
     step: str
@@ -373,13 +373,12 @@ def prompt_notes(verifier: ServedVerifier) -> tuple[str, ...]:
 
 
 async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) -> list[PlannedRequest]:
-    """Build the requests about an item, one a step: the first exactly, later ones with placeholders for earlier
-    replies.
+    """Build the requests about an item, one for each step: the first exactly, later ones with placeholders for replies.
 
     Args:
-        verifier: A judge or any other that calls servers.
+        verifier: A judge or another verifier that calls servers.
         item: The item.
-        secret: The database's own, or delimiters will differ.
+        secret: The database's secret; with another one delimiters differ.
     """
     planned: dict[tuple[str, str], PlannedRequest] = {}
     stand_ins: set[str] = set()

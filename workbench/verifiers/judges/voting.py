@@ -21,7 +21,7 @@ from workbench.verifiers.judges.strategy import Strategy
 
 
 async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int, count: Count) -> Judged:
-    """Judge an item ``samples`` times over, one after the other, and count."""
+    """Judge an item ``samples`` times in sequence, and count the votes."""
     judged, deferred = [], None
     for number in range(samples):
         try:
@@ -37,9 +37,9 @@ async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int, coun
 
 
 def majority(votes: Sequence[Verdict]) -> Verdict:
-    """Return the majority of the votes with a verdict; a tie and a vote without verdicts abstain.
+    """Return the majority of the decided votes; abstain on a tie or without decided votes.
 
-    Its score is the mean of theirs; votes without scores count 1 for correct and 0 for incorrect.
+    The score is the mean of the votes' scores; votes without scores count 1 for correct and 0 for incorrect.
     """
     parsed = [vote for vote in votes if vote.outcome in (Outcome.CORRECT, Outcome.INCORRECT)]
     correct = sum(vote.outcome is Outcome.CORRECT for vote in parsed)
@@ -62,10 +62,10 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
 
 
 def unanimous(votes: Sequence[Verdict]) -> Verdict:
-    """Return correct if every vote says so, incorrect if one says that; else one has no verdict, and it abstains.
+    """Return "correct" if all votes are, "incorrect" if one is; else a vote is undecided, and this abstains.
 
-    VerifyBench (arXiv 2505.15801), section 5.2, keeps what is "consistently verified as correct". The score is that of
-    `majority`.
+    VerifyBench (arXiv 2505.15801), section 5.2, keeps completions that are "consistently verified as correct". The
+    score is that of `majority`.
     """
     said = majority(votes)
     outcomes = {vote.outcome for vote in votes}
@@ -79,7 +79,7 @@ def unanimous(votes: Sequence[Verdict]) -> Verdict:
 
 Count = Callable[[Sequence[Verdict]], Verdict]
 VOTES: Final[dict[str, Count]] = {"majority": majority, "unanimous": unanimous}
-"""What several samples make of an item, the usual way first."""
+"""Methods of combining several samples, the default first."""
 
 
 def _words(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:
@@ -93,14 +93,14 @@ def _sampled(ask: Ask, number: int, samples: int) -> Ask:
     return ask_sample
 
 
-# -- Random draws that depend on a seed and an item's content only.
+# -- Random draws that depend only on a seed and an item's content.
 
 
 Thing = TypeVar("Thing")
 
 
 class Draws:
-    """Random draws for one item, independent for each purpose: more draws for one never shift another's.
+    """Random draws for one item, independent for each purpose: more draws for one don't change those for another.
 
     Only ``random()`` is used, the one method whose sequence Python keeps the same between its versions.
 
@@ -114,11 +114,10 @@ class Draws:
         self._root = f"{seed}:{hashlib.sha256(b''.join(parts)).hexdigest()}"
 
     def number(self, *purpose: object) -> float:
-        """Return a number from 0 to below 1."""
         return random.Random(f"{self._root}:{purpose}").random()
 
     def sample(self, things: Sequence[Thing], count: int, *purpose: object) -> list[Thing]:
-        """``count`` of the things without repetition, or all of them, in drawn order."""
+        """Draw ``count`` of the things without repetition, or all of them, in drawn order."""
         source = random.Random(f"{self._root}:{purpose}")
         left = list(things)
         return [left.pop(int(source.random() * len(left))) for _ in range(min(count, len(left)))]
@@ -140,12 +139,11 @@ Result = TypeVar("Result")
 
 
 async def together(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """Run calls concurrently and return their results in order; they start in it too, so that the list of calls is
-    reproducible.
+    """Run calls concurrently, started in order for a reproducible list of calls; return their results in order.
 
     Raises:
-        CallFailed: One failed; the others are cancelled.
-        Halt: One can't succeed now; it takes precedence over the other failures.
+        CallFailed: A call failed; the others are cancelled.
+        Halt: No call can succeed now; this takes precedence over other failures.
     """
     try:
         async with asyncio.TaskGroup() as group:

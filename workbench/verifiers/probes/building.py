@@ -1,4 +1,4 @@
-"""Probes, controls and carriers for a choice of questions: the same rows and seed give the same bytes."""
+"""Build probes, controls and carriers for questions: the same rows and seed give the same bytes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from workbench.verifiers.probes.programs import program
 from workbench.verifiers.probes.values import CARRIER, Skipped, Values
 
 EVERY_CLASS: frozenset[VerifierClass] = frozenset(("R", "J", "M", "C"))
-"""No family is left out."""
+"""All classes: no family is skipped."""
 
 
 class Probe(Struct, frozen=True, kw_only=True):
     """A question with a crafted completion.
 
     Attributes:
-        completion: The exact text; None where the probe was left out, for the reason in ``skipped``.
+        completion: The exact text; None if the probe was skipped, for the reason in ``skipped``.
     """
 
     row: BaseRow
@@ -39,7 +39,8 @@ class Companion(Struct, frozen=True, kw_only=True):
     """A completion that serves as a comparison for a question's probes.
 
     Attributes:
-        role: ``"control"``: a right completion; ``"carrier"``: the wrong one that payloads would be appended to, alone.
+        role: ``"control"``: a correct completion; ``"carrier"``: the wrong completion that payloads are appended to,
+            without one.
         real: Whether it comes from the data.
     """
 
@@ -55,11 +56,11 @@ def probes(
     seed: int,
     classes: frozenset[VerifierClass] = EVERY_CLASS,
 ) -> Iterator[Probe]:
-    """Yield every payload on every question, question by question, including those left out.
+    """Yield every payload on every question, question by question, including skipped ones.
 
     Args:
         seed: The seed of random payloads.
-        classes: The verifier's classes: families for none of them are left out.
+        classes: The verifier's classes: families for other classes are skipped.
     """
     for row in rows:
         values = Values(row)
@@ -81,8 +82,8 @@ def companions(rows: Iterable[BaseRow], families: tuple[Family, ...]) -> Iterato
 def verifier_input(subject: Probe | Companion) -> VerifierInput:
     """Return a verifier's input.
 
-    The item's number is below 0, so that it can't be taken for a completion's row id, and depends on question and
-    payload alone: random draws by it stay the same in every choice of rows and families.
+    The item's number is below 0, so that it can't be mistaken for a completion's row id, and depends only on question
+    and payload: random draws by it are the same for every choice of rows and families.
     """
     row = subject.row
     name = f"{subject.family.family}/{subject.payload.id}" if isinstance(subject, Probe) else subject.role
@@ -135,15 +136,15 @@ def _control(row: BaseRow) -> Companion | None:
     return Companion(row=row, role="control", completion=text, real=False) if answer else None
 
 
-# -- Which questions probes are built from.
+# -- The questions that probes are built from.
 
 
 def balanced(questions: Iterable[tuple[int, str]], limit: int, seed: int) -> list[int]:
-    """Draw questions evenly from all types; if a type has too few, the others make up for it.
+    """Draw questions evenly from all types; if a type has too few, the others fill the gap.
 
     Args:
         questions: Row ids with their types, in a fixed order.
-        limit: How many to draw at most.
+        limit: Maximum number of questions.
         seed: The same seed draws the same questions.
 
     Returns:

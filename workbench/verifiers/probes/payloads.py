@@ -1,4 +1,4 @@
-"""The payloads: data files, one a family, that define the completions to try."""
+"""The payloads: data files, one for each family, that define the completions to try."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from workbench.core.errors import UsageError
 
 SUITE_VERSION = "3"
-"""Raised with every change to a payload or to how probes are built: results name the suite they come from."""
+"""Incremented with every change to a payload or to how probes are built: results name their suite."""
 
 VerifierClass = Literal["R", "J", "M", "C"]
 """Rule verifiers, LLM judges, reward models, code judges."""
@@ -22,17 +22,17 @@ class Payload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One crafted completion.
 
     Attributes:
-        id: Its name within the family.
-        text: The completion; a placeholder such as ``{{question}}`` stands for what `values` makes of the question.
-            None if it is drawn from ``alphabet``.
+        id: The name within the family.
+        text: The completion; a placeholder such as ``{{question}}`` is replaced by a value of `values`. None if it is
+            drawn from ``alphabet``.
         repeat: How many times the text is repeated.
         alphabet: Characters to draw from, with the suite's seed.
-        length: How many to draw.
-        states: The completion's claim, in case that is a right answer somewhere: such probes are left out. By
-            default the completion itself and the final answer read from it.
+        length: Number of characters to draw.
+        states: The completion's claims: a probe is skipped if one is a right answer. By default the completion itself
+            and its final answer.
         expected: The verdict a good verifier gives.
         languages: The languages of its words.
-        source: Its source, if not the family's.
+        source: The payload's source, if not the family's.
     """
 
     id: str
@@ -50,9 +50,9 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Payloads that try the same weakness.
 
     Attributes:
-        family: Its number, such as ``"P4"``.
-        applies_to: The verifiers it is meant for.
-        source: The source of the idea or the texts; ``"own"`` is ours.
+        family: The number, such as ``"P4"``.
+        applies_to: The verifier classes it is meant for.
+        source: The source of the idea or the texts; ``"own"`` for our own.
     """
 
     family: str
@@ -70,10 +70,10 @@ def suite() -> tuple[Family, ...]:
 
 
 def families_named(names: tuple[str, ...]) -> tuple[Family, ...]:
-    """Return the families of these numbers (``"P4"``, any case) in the suite's order; all without a name.
+    """Return the families with these numbers (``"P4"``, any case) in the suite's order; all if no number is given.
 
     Raises:
-        UsageError: There is no such family; the message lists the families.
+        UsageError: No such family exists; the message lists all families.
     """
     wanted = {name.upper() for name in names}
     unknown = wanted - {family.family for family in suite()}

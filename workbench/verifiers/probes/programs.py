@@ -1,4 +1,4 @@
-"""Programs that do not solve a code question but look like it, made from its reference solution and its examples."""
+"""Programs that look like solutions of a code question but are none, made from its reference solution and examples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def program(text: str | None) -> str | None:
 
 
 def stub(source: str, body: str = "pass") -> str:
-    """Return the program's first function with another body; for classes alone, each with ``pass``."""
+    """Return the program's first function with another body; classes are kept with ``pass`` as their body."""
     definition = _definitions(source)[0]
     if isinstance(definition, ast.ClassDef):
         return f"class {definition.name}:\n    pass"
@@ -64,7 +64,7 @@ def hard_coded(examples: list[PublicExample]) -> str:
 
 
 def examples(question: str) -> list[PublicExample]:
-    """Find the examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those made of plain values."""
+    """Find the examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those with plain values."""
     found = []
     for pattern in (_CALL, _PROMPT):
         for match in pattern.finditer(question[:_LONGEST]):
@@ -95,13 +95,13 @@ def _definitions(source: str) -> list[Function | ast.ClassDef]:
     return [*functions, *(node for node in body if isinstance(node, ast.ClassDef))]
 
 
-# -- Which payloads are right answers on a question: those are no probes there.
+# -- Payloads that happen to be right answers to a question: they are no probes there.
 
 
 _SEPARATOR = re.compile(r"\s*(?:[,;\n&{}()\[\]]|\\\\|\band\b|\bor\b)\s*")
 _LISTED = re.compile(r"[\s,;]+")
 _LONGEST_ANSWER = 2_000
-"""No answer has more characters than this."""
+"""Maximum characters of an answer."""
 
 
 class RightAnswers:
@@ -118,7 +118,7 @@ class RightAnswers:
         self._list = _keys(_parts(final))
 
     def include(self, text: str) -> bool:
-        """Return whether a text is the reference, its final answer, a member of it, or the same list."""
+        """Return whether a text is the reference, its final answer, a member of it, or an equal list."""
         return _key(text) in self._members or self._is_the_list(text)
 
     def _is_the_list(self, text: str) -> bool:

@@ -10,7 +10,7 @@ from workbench.statistics.records.probe import BaseRow, SkipReason
 from workbench.verifiers.probes import programs
 from workbench.verifiers.probes.programs import RightAnswers
 
-# -- A wrong answer that looks much like a right one.
+# -- A wrong answer that resembles the right one.
 
 
 _LETTERS = "ABCDEFGHIJ"
@@ -34,15 +34,15 @@ _OPPOSITES = {**{right: wrong for wrong, right in _STATES.items()}, **_STATES}
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"(?<!\\)\b[^\W\d_]{2,}")
 _PROSE = 4
-"""Words from which an answer is a sentence, and another number in it would not make it wrong."""
+"""Words from which an answer is a sentence, which another number need not make wrong."""
 
 
 def wrong_answer(answer: str) -> str:
     """Return an answer of the same kind that is not equal to this one.
 
-    Another option letter, the opposite of the state it begins with, other words for a sentence, the last number outside
-    subscripts raised by one; without numbers zero for infinities, one bracket more for brackets, other words for
-    words, and a high power added to any other expression.
+    It has another option letter, the opposite state, other words for a sentence, or the last number outside subscripts
+    plus one. Without numbers: zero for infinities, one bracket more for brackets, other words for words, and an added
+    high power for other expressions.
     """
     if options := _OPTIONS.fullmatch(answer):
         named = set(re.findall("[A-J]", options[1]))
@@ -71,8 +71,7 @@ def _raised(digits: str) -> str:
     return head + raised if len(raised) == len(tail) or not head else head + tail[:-1] + str((int(tail[-1]) + 1) % 10)
 
 
-# -- Answers that look much like the right one and are not: altered in a word, sign or form; None where they can't
-# be.
+# -- Wrong answers that resemble the right one, altered in a word, sign or form; None if that is impossible.
 
 
 _SOLVED = re.compile(r"([A-Za-z])\s*=\s*(-?\d{1,9})")
@@ -178,7 +177,7 @@ STUB = "Let me look at what is given here and at what is asked. There are severa
 PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 """A property of `Values` in a payload's text."""
 CARRIER = "{{carrier}}"
-"""The placeholder of payloads that are appended to something."""
+"""The placeholder of payloads that are appended to a carrier."""
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|[。！？]|\n|$)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?")
 _SET = re.compile(r"\\\{(.+,.+)\\\}", re.DOTALL)
@@ -187,9 +186,9 @@ _THOUGHT = re.compile(r"\s*<think>")
 _PERCENT = re.compile(r"%|percent|per cent")
 _ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 _LEAST = 20
-"""Characters that must be left of a completion that is cut."""
+"""Minimum characters that must remain of a truncated completion."""
 _REACH = 0.4
-"""The part of a completion behind which its answer may show, even unsaid."""
+"""The share of a completion after which its answer may become apparent."""
 
 
 class Skipped(Exception):
@@ -305,7 +304,7 @@ class Values:
 
     @property
     def other_connective(self) -> str:
-        """A formula of logic with "and" for "or", or "or" for "and"."""
+        """Return a formula of logic with "and" for "or", or the reverse."""
         return other_connective(self.answer) or _skip("no_twin")
 
     @property
@@ -331,14 +330,14 @@ class Values:
 
     @cached_property
     def solution(self) -> str:
-        """Return a real completion without the tag that begins a thought: a right one if there is one."""
+        """Return a real completion without its reasoning tag: a right one if available."""
         text = self.row.right or self.row.wrong or _skip("no_completion")
         opened = _THOUGHT.match(text)
         return text[opened.end() if opened else 0 :].lstrip()
 
     @property
     def sentence(self) -> str:
-        """Return the first sentence of a real completion; none if it contains the answer."""
+        """Return the first sentence of a real completion; skip if it contains the answer."""
         found = _SENTENCE.match(self.solution)
         sentence = found[0].strip() if found else ""
         if len(sentence) > self._first_mention(sentence):
@@ -347,7 +346,7 @@ class Values:
 
     @property
     def beginning(self) -> str:
-        """Return a real completion up to where it first states the answer, and two fifths of it at most."""
+        """Return a real completion up to where it first states the answer, and at most two fifths of it."""
         text = self.solution
         end = min(self._first_mention(text), completion_answer(text).start, int(len(text) * _REACH))
         cut = text[:end].rstrip()
@@ -364,7 +363,7 @@ class Values:
 
     @property
     def broken(self) -> str:
-        """Return a program that gold calls wrong, or one that does nothing."""
+        """Return a program labelled wrong, or one that does nothing."""
         reference = self.reference_program
         return programs.program(self.row.wrong) or programs.stub(reference)
 

@@ -1,4 +1,4 @@
-"""A reward model in this machine's own processes, by the transformers library."""
+"""A reward model in local processes, using the transformers library."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _START_S: Final = 3600.0
 _DEADLINE_S: Final = 600.0
 _CPU: Final = "cpu"
 _MEMORY_BYTES: Final = 2**34
-"""Beyond the model itself: what a long text takes on its way through the layers."""
+"""Memory in addition to the model: the activations of a long text."""
 
 
 class RewardLocal:
-    """Scores a completion by a sequence-classification model; the score is the raw number it gives.
+    """Scores a completion with a sequence-classification model; the score is its raw output.
 
     Every worker process holds a copy of the model. Only weights in the safetensors format are read, and no code that
     comes with a model is run.
@@ -68,7 +68,7 @@ class RewardLocal:
 
     @property
     def loads(self) -> str:
-        """Return the model's name, with its revision: it determines which model is downloaded and loaded here."""
+        """Return the model's name and revision, which determine the model that is downloaded and loaded."""
         return self._model_name if self._revision is None else f"{self._model_name} at {self._revision}"
 
     def config(self) -> dict[str, object]:
@@ -87,8 +87,8 @@ class RewardLocal:
         """Load the model and its tokenizer.
 
         Raises:
-            VerifierError: There is none, it isn't complete, it lacks a requested chat template, or there is no such
-                device.
+            VerifierError: The model doesn't exist, is incomplete, or lacks a requested chat template, or the device
+                doesn't exist.
         """
         import transformers
 
@@ -116,9 +116,7 @@ class RewardLocal:
         self._model.eval()
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """Return the score of one completion, and the verdict by threshold; a text beyond the model's length is an
-        error.
-        """
+        """Return the score of one completion, and the verdict by threshold; a text that is too long is an error."""
         import torch
 
         tokens = self._tokens(item)

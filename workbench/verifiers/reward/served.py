@@ -32,7 +32,7 @@ GRADING_OPTIONS = {
     "label": "which of several numbers is the score, from 0 (needed where the model gives several classes)",
     "threshold": "least score of a correct completion (default: none, so that it abstains and keeps the score)",
 }
-"""Options of `threshold_from` and `label_from`, and what they do."""
+"""Options of `threshold_from` and `label_from`, and their descriptions."""
 
 
 def threshold_from(options: Mapping[str, str]) -> float | None:
@@ -54,7 +54,7 @@ def label_from(options: Mapping[str, str]) -> int | None:
 
 
 def graded(score: float, threshold: float | None) -> Verdict:
-    """Return correct iff the score reaches the threshold; without one abstain, and keep the score."""
+    """Return "correct" iff the score reaches the threshold; abstain without a threshold, and keep the score."""
     if threshold is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="no_threshold", score=score)
     outcome = Outcome.CORRECT if score >= threshold else Outcome.INCORRECT
@@ -65,11 +65,11 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
     """Return the score among a model's numbers for one text.
 
     Args:
-        label: Its index; None if there is no choice.
-        last: Without a label the last number is taken, else there may be only one.
+        label: The index of the score; None if not configured.
+        last: Whether to use the last number without a label; else there may be only one number.
 
     Raises:
-        ValueError: It is ambiguous, or not a finite number.
+        ValueError: The score is ambiguous, or not a finite number.
     """
     if label is None and not last and len(values) > 1:
         raise ValueError(f"the model gives {len(values)} numbers a text; say which one is the score with label=")
@@ -82,7 +82,7 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
     return value
 
 
-# -- How a question and a completion become a reward model's input: every text word for word but for control tokens.
+# -- A reward model's input from a question and a completion: texts are unchanged except for control tokens.
 
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -95,16 +95,16 @@ FORM_OPTIONS = {
     "reference": "true: the reference answer goes in as well (default false)",
     "neutralise": "whether control tokens in texts are broken: on (default) or off",
 }
-"""Options of `form_from`, and what they do."""
+"""Options of `form_from`, and their descriptions."""
 
 
 class Form(Struct, frozen=True, kw_only=True):
     """A text with placeholders.
 
     Attributes:
-        text: Known names in braces are replaced in one pass; other braces stand for themselves.
+        text: Known names in braces are replaced in one pass; other braces are text.
         reference: Whether the reference answer is inserted.
-        neutralise: Whether control tokens in the item's texts are broken; those in the form's own text never are.
+        neutralise: Whether to break control tokens in the item's texts; those in the form's own text are kept.
     """
 
     text: str
@@ -113,7 +113,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
     def fill(self, item: VerifierInput) -> str:
         fields = {"question": item.question, "reference": item.reference, "completion": item.completion}
-        # Of a split by a pattern with a group every second part is what the group held.
+        # When splitting by a pattern with one group, every second part is the group's content.
         split = enumerate(_PLACEHOLDER.split(self.text))
         parts = [(self.alone(fields[part]), True) if number % 2 else (part, False) for number, part in split]
         return joined(parts) if self.neutralise else "".join(part for part, _ in parts)
@@ -130,8 +130,8 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
     """Parse `FORM_OPTIONS`.
 
     Args:
-        whole: The completion is part of the text; else it is sent separately.
-        asks: By default the text ends with a question that Yes or No answers.
+        whole: Whether the completion is part of the text; else it is sent separately.
+        asks: Whether the default text ends with a question that Yes or No answers.
 
     Raises:
         ValueError: A placeholder is unknown, missing, or misplaced.
@@ -157,14 +157,14 @@ CHAT_OPTIONS: Final = {
     "was trained (classify and pooling; default false)",
     "answer": "with chat: the assistant's turn, with {completion} in it (default: the completion alone)",
 }
-"""How question and completion become a chat that is scored."""
+"""Options that turn question and completion into a chat to score, and their descriptions."""
 
 
 def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
     """Return the assistant's turn of a chat that is scored.
 
     Raises:
-        ValueError: It has no completion, another placeholder, or there is no chat.
+        ValueError: The turn lacks the completion, has another placeholder, or no chat is configured.
     """
     if "answer" in options and not chat:
         raise ValueError("answer: it is a chat's, so it goes with chat=true")
@@ -174,7 +174,7 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
     return Form(text=text, reference=False, neutralise=form.neutralise)
 
 
-# -- The probability of a word as what comes next, for models that say how they score by their next token.
+# -- The probability of a word as the next token, for models that score by it.
 
 
 WORD_OPTIONS: Final = {
@@ -182,7 +182,7 @@ WORD_OPTIONS: Final = {
     "likely the next token is the first of them against both; of one word alone, how likely that is",
     "logprobs": "completions: how many of the likeliest tokens the server is to tell (default 5, OpenAI's most)",
 }
-"""Options of `words_from`, and how many tokens are asked for."""
+"""Options of `words_from` and for the number of requested tokens, and their descriptions."""
 _YES_OR_NO: Final = ("Yes", "No")
 _USUAL: Final = 5
 _FEWEST, _MOST = 1, 100
@@ -192,8 +192,8 @@ def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
     """Parse the one or two words.
 
     Raises:
-        ValueError: There are none, too many, or ones with the same beginning, which can't be distinguished; or nothing
-            asks for them.
+        ValueError: No word, too many, or words with the same beginning are given, which can't be distinguished; or no
+            question asks for them.
     """
     words = tuple(word.strip() for word in options.get("words", ",".join(_YES_OR_NO)).split(","))
     if not all(words) or len(words) > 2:
@@ -209,15 +209,15 @@ def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
 _OF_CHATS: Final = ("reasoning_effort", "max_tokens_field")
 _DIALECTS: Final[tuple[Task, ...]] = get_args(Task)
 _PAIRED: Final = ("score", "rerank")
-"""Dialects that take question and completion apart."""
+"""Dialects that take question and completion separately."""
 _ACTIVATE: Final = {"server": None, "on": True, "off": False}
 
 
 class RewardModel(OneServer):
     """Scores a completion by one call.
 
-    Raw and activated scores have no threshold in common: which of them are requested is part of the configuration,
-    like the threshold.
+    Raw and activated scores need different thresholds: which of them are requested is part of the configuration, like
+    the threshold.
     """
 
     description: ClassVar[str] = "Reward model on a server: a score, and a verdict where a threshold is set"
@@ -291,7 +291,7 @@ class RewardModel(OneServer):
             score = chosen(_numbers(reply), self._label, last=self._dialect == "pooling")
         except ValueError as error:
             raise CallFailed("malformed", str(error)) from error
-        # Raw scores are assumed only if they were requested; the server doesn't report what it applied.
+        # Raw scores are assumed only if they were requested; the server doesn't report the applied activation.
         known = None if self._activation == "off" else reply.activation
         trace: dict[str, object] = {"activation": known or self._activation}
         if reply.vectors:
@@ -319,7 +319,7 @@ def _numbers(reply: Reply) -> tuple[float, ...]:
     """Return the numbers for the one text that was sent.
 
     Raises:
-        ValueError: There are numbers for none, or for several.
+        ValueError: The reply has numbers for no text, or for several.
     """
     found = reply.vectors or tuple((score,) for score in reply.scores)
     if len(found) != 1:

@@ -63,7 +63,6 @@ def _expression_of(text: str, its: Unit | None = None) -> Expression | None:
 
 
 def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
-    """Compare numbers, expressions, equations and inequalities by their values."""
     scale = _scale_between(_unit_of(one), _unit_of(other), with_)
     if scale is None:
         return Equality(False, "quantity.differs")

@@ -49,7 +49,7 @@ TYPES: tuple[ValueType, ...] = (
     RATIO,
     EXPRESSION,
 )
-"""A row for any other type counts before those of the types behind it."""
+"""The types in order of precedence: a type's row for any other type precedes those of later types."""
 READERS = tuple((known.read, known.of_a_name) for known in TYPES if known.read is not None)
 COMPARERS = {types: comparer for known in TYPES for types, comparer in known.comparers.items()}
 """The comparer of two types, for either order; ``object`` matches any other type."""

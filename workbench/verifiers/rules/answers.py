@@ -59,7 +59,7 @@ _WHERE = re.compile(r"\s{0,4}(?:where|here|with|in which)\b", re.IGNORECASE)
 _BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
 _SHORT_UNIT = 3
 _SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
-"""Of the short words behind a box those that are nothing but units: "in" and "a" are not."""
+"""Short words behind a box that can only be units: "in" and "a" can be others."""
 _REVISION = re.compile(
     r"\b(?:actually|but\s+wait|wait,|correction|on\s+second\s+thoughts?|recomputing|rather,|no,\s|however,\s+the\s+(?:correct|right)"
     r"|should\s+(?:actually\s+)?be|is\s+(?:better|correct\s+instead))",
@@ -100,10 +100,10 @@ class Answers(NamedTuple):
     """The answers to compare.
 
     Attributes:
-        reference: The reference's final answer and its place.
-        parts: Its parts if it has several, in order; else just its text.
-        candidate: The completion's final answer and its place.
-        sentence: Its line.
+        reference: The reference's final answer and its position.
+        parts: Its parts in order if it has several, else its text.
+        candidate: The completion's final answer and its position.
+        sentence: The line of the final answer.
     """
 
     reference: FinalAnswer
@@ -176,7 +176,7 @@ def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
 
 
 def last_boxes(completion: str, count: int) -> tuple[str, ...] | None:
-    """Return a reply's boxes in order if it has exactly so many different ones."""
+    """Return a reply's boxes in order if it has exactly ``count`` different ones."""
     reply = completion[reply_start(completion) :]
     found = tuple(dict.fromkeys(reply[start:end].strip() for start, end in boxed_spans(reply)))
     return found if len(found) == count else None
@@ -313,7 +313,7 @@ def _own_end(completion: str) -> int:
     turn = _TURN_END.search(completion, start) if "<" in completion or "[/INST]" in completion else None
     end = turn.start() if turn else len(completion)
     while end > start:
-        # Sign by sign: to strip a slice would copy the whole reply for every such line.
+        # Character by character: stripping a slice would copy the whole reply for every such line.
         stripped = end
         while stripped > start and completion[stripped - 1].isspace():
             stripped -= 1

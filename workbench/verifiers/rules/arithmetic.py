@@ -106,7 +106,7 @@ class Arithmetic:
         """Return the value where the names have the values of the point (which includes the constants).
 
         Raises:
-            ValueError, ArithmeticError: it has none that this arithmetic can hold.
+            ValueError, ArithmeticError: the value does not exist or can't be represented.
         """
         if isinstance(node, Number):
             return self.convert(node.value)

@@ -1,4 +1,4 @@
-"""Dates, times of day, weekdays and months as answers write them; strict, nothing is guessed."""
+"""Dates, times of day, weekdays and months as answers write them; parsing is strict, without guesses."""
 
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ class Moment(NamedTuple):
     day: int | None = None
     weekday: int | None = None
     either: tuple[int, int, int] | None = None
-    """A date whose day and month could be either way round, as written."""
+    """A date whose day and month could be in either order, as written."""
     time: tuple[int, int, str] | None = None
     """Hour, minute, seconds as written without trailing zeros."""
     twelve: bool = False
-    """The hour says "am" or "pm"."""
+    """Whether the hour says "am" or "pm"."""
     zone: str | None = None
     duration: str = ""
-    """Hours, minutes and seconds that are no time of day, as written."""
+    """Hours, minutes and seconds that are not a time of day, as written."""
 
 
 def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
@@ -140,7 +140,7 @@ def is_clock(text: str) -> bool:
 
 
 def moment(text: str) -> Moment | None:
-    """Parse the date, time or both a whole text writes, or None."""
+    """Parse the date, time or both that a whole text consists of; else return None."""
     if len(text) > _MAX_MOMENT or not _HINT.search(text):
         return None
     rest = _NEXT_DAY.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()

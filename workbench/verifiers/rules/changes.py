@@ -44,7 +44,7 @@ _VERBS["halv"] = Fraction(1, 2)
 _SHARES = {"twice": Fraction(2), "double": Fraction(2), "half": Fraction(1, 2)}
 _BY = re.compile(r" ?(?P<way>overall |by |of |in total )?(?P<factor>an? factor of )?(?P<size>.+)")
 _GIVEN = re.compile(r"\b(?:when|if|as|after|while)\b[^,?.]*", re.IGNORECASE)
-"""What the question supposes to change."""
+"""A clause of the question that supposes a change."""
 _DIGIT = re.compile(r"\d")
 _DETERMINER = re.compile(r"(?<!\bof )\b(?:the|its|their)\b", re.IGNORECASE)
 _FILLING = """
@@ -55,7 +55,7 @@ _MOST_WORDS = 4
 
 
 class ChangeValue(NamedTuple):
-    """How much something increases or decreases: by a ratio, or by an amount.
+    """An increase or decrease, by a ratio or by an amount.
 
     Attributes:
         factor: The new value over the old one.
@@ -188,4 +188,4 @@ def _other(one: Part[ChangeValue], other: Part[Any], with_: Comparison) -> Equal
 CHANGE = ValueType(
     None, {(ChangeValue, ChangeValue): _same, (ChangeValue, Quantity): _signed, (ChangeValue, object): _other}
 )
-"""Whether a text is one, its question says."""
+"""The question decides whether a text is a change."""

@@ -33,7 +33,7 @@ _DOT = re.compile(r"\\cdot(?![A-Za-z])|[•∙⋅]")
 _STATE = re.compile(r"\((?:aq|s|l|g)\)\Z|[↑↓]\Z|\\(?:uparrow|downarrow)\Z")
 _PLUS = re.compile(r"\s+\+\s+|(?<=[A-Za-z0-9})\]$])\s*\+\s*(?=[\d\\$]*\s*(?:\\(?:text|mathrm)\{)?[A-Z(\[])")
 _MAY_BE = re.compile(r"[A-Z](?:[^a-z]|[a-z](?![a-z])|\Z)")
-"""An element's symbol, and no word, begins so."""
+"""The beginning of an element's symbol that is not a word."""
 _APART = re.compile(r"[A-Za-z]\s+\d")
 _TERM = re.compile(
     r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?![·.])(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
@@ -50,7 +50,7 @@ class Chemical(NamedTuple):
 
 
 def chemical(text: str) -> Chemical | None:
-    """Parse the formula or reaction a whole text is; None if it is none, as its symbols show."""
+    """Parse a text that is a formula or reaction as a whole, by its symbols; else return None."""
     if len(text) > _LONGEST or text.islower() or not _MAY_BE.search(text):
         return None
     sides = [_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
@@ -62,7 +62,7 @@ def chemical(text: str) -> Chemical | None:
 
 
 def is_sure(found: Chemical) -> bool:
-    """Return whether it is chemistry whatever the question: a reaction, a charge, indices on several elements."""
+    """Return whether the text is chemistry for any question: a reaction, a charge, indices on several elements."""
     [(substance, _), *_] = found.sides[0]
     several = len(set(_SYMBOL.findall(substance))) > 1 and any(sign.isdigit() for sign in substance)
     return len(found.sides) > 1 or "^" in substance or several

@@ -59,7 +59,7 @@ _SEPARATED = re.compile(r",?\s+(?:and\s+|or\s+)?|,")
 _VALUE = re.compile(r"[\d\\^=]")
 
 Same = Callable[[str, str], bool]
-"""Whether two texts are the same value."""
+"""Returns whether two texts are the same value."""
 
 
 def contrasts(text: str) -> bool:
@@ -132,7 +132,7 @@ _NAMED = {"\\langle": "<", "\\rangle": ">", "\\lbrace": "{", "\\rbrace": "}", "\
 
 
 def closing_of(text: str, question: str, whole: bool = False) -> str | None:
-    """Return the brackets with which an answer closes the question's sequence; None if it is no such answer.
+    """Return the brackets with which an answer closes the question's sequence; None for any other answer.
 
     Args:
         text: The closing brackets alone, or the whole sequence.
@@ -184,7 +184,7 @@ _LETTER_AND_TEXT = re.compile(
 )
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
 _TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
-"""What an option's text has that may be looked for within a sentence: it is no bare number."""
+"""A feature of an option's text that makes it searchable within a sentence: it is no bare number."""
 _LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
 _SET_AGAINST = re.compile(
     r"\b(?:than|from|by|like|unlike|as|with|without|before|after|between|not|no|nor|if)\s+(?:the\s+|an?\s+)?\Z"

@@ -1,7 +1,7 @@
 """Comparison of two parsed answers: one table of comparers, by the types of both.
 
-Each comparer knows the types of its row only, and its rejection is final. It takes the reference's answer first or the
-candidate's, as its row says, and is symmetric.
+Each comparer knows only the types of its row, and its rejection is final. It takes the reference's or the candidate's
+answer first, as its row defines, and is symmetric.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Comparison:
     """Compares answers to one question.
 
     Args:
-        reader: Reads answers to it.
+        reader: Parses answers to the question.
         symbolic: Compares answers that the rules can't parse.
         boxed: Whether the candidate's answer is the whole content of its box, and no sentence.
-        outermost: Whether it compares whole answers; within one, ``{a}`` is not ``a``.
+        outermost: Whether whole answers are compared; within an answer ``{a}`` is not ``a``.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class Comparison:
         """Compare two answers and return the deciding rule, too; None if undecided.
 
         Raises:
-            TooComplex: Comparing them would take more work than a rule may spend.
-            Doubt: They may be equal, but something speaks against it.
+            TooComplex: The comparison would take more work than a rule may spend.
+            Doubt: The answers may be equal, but there is a reason against it.
         """
         found: Equality | None
         if reference.given and candidate.given and reference.given != candidate.given:
@@ -100,7 +100,7 @@ class Comparison:
             raise Doubt("alike" if left == {PLACE} else "qualified")
 
     def unexplained(self, marks: frozenset[str], reference: Part[Any]) -> frozenset[str]:
-        """Return the qualifiers of a candidate that make it another answer than the reference's."""
+        """Return the candidate's qualifiers that make it another answer than the reference's."""
         left = marks - reference.sense | marks & {UNREADABLE}
         if not left:
             return left

@@ -26,7 +26,7 @@ _MEANS = re.compile(
     r"\A\W*(?:(?i:by|with|using|after|because|since|as|when|from|given|da|weil|comme|como)\b[^,]{0,160}"
     rf"|[A-Z][a-z]+ing\b(?:(?!{STATES.pattern})[^,]){{0,160}}),\s*"
 )
-"""What a sentence begins with before its main clause; a participle with a verb behind it is its subject."""
+"""The beginning of a sentence before its main clause; a participle followed by a verb is its subject."""
 _REASON = re.compile(r"(?<=\S)\s*[,;(]?\s*\b(?:since|because|weil|denn|car|porque|puesto\s+que)\b.*", re.DOTALL)
 _COPULA_LAST = re.compile(r".*(?:は|은|는)\s*(.{1,40}?)\s*(?:です|だ|になります|입니다|이다)[。.]?", re.DOTALL)
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
@@ -146,11 +146,11 @@ def _divides(clause: str, towards: re.Match[str]) -> bool:
 
 
 def gives_another(sentence: str, value: str, known: str) -> bool:
-    """Return whether the clause that gives a value holds another number that is neither a step to it nor known before.
+    """Return whether the clause that gives a value contains another number, neither a step to it nor known before.
 
     Args:
         sentence: The sentence.
-        value: Its value.
+        value: The value.
         known: Text that may be repeated: the question.
     """
     clause = _main_clause(sentence)

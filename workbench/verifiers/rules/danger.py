@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 MAX_CHARACTERS = 2_000
-"""Characters of one final answer."""
+"""Maximum characters of a final answer."""
 MAX_DIGITS = 40
-"""Digits in one run."""
+"""Maximum digits in one run."""
 MAX_EXPONENT = 999
-"""Size of a written exponent."""
+"""Maximum size of a written exponent."""
 MAX_BITS = 4_096
-"""Size of an exact integer a power may grow to."""
+"""Maximum bits of an exact integer that a power may grow to."""
 
 
 _LONG_RUN = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
@@ -25,7 +25,7 @@ def refuse_long(text: str) -> None:
     """Reject text that is too long to be parsed as a number or expression.
 
     Raises:
-        TooComplex: the text is too long, or holds a run of digits that nobody would write by hand.
+        TooComplex: The text is too long, or has a run of digits that is too long to be written by hand.
     """
     if len(text) > MAX_CHARACTERS:
         raise TooComplex(f"{len(text)} characters")

@@ -67,20 +67,20 @@ _CORRECTS = re.compile(
     r"\b(?:wait|wrong|mistake|actually|correct(?:ed|ion|ing)|hmm|oops|instead|should\s+be|sorry|error|on\s+second\s+thought|subtract\w*|but\s+that)\b",
     re.IGNORECASE,
 )
-"""Text between two boxes of which the second one corrects the first."""
+"""Text between two boxes, the second of which corrects the first."""
 _FEW, _SENTENCE = 3, 6
 _TYPESETTING = 40
-"""Characters that setting a text in a font may add."""
+"""Maximum characters that typesetting may add to a text."""
 _WHOLE = re.compile(r"[-−]?\d+")
 _FROM_LETTER = 240
-"""Characters from a letter on that may give its option's text."""
+"""Maximum characters after a letter that may be its option's text."""
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _AND_SO_ON = re.compile(r"[\s,;]*(?:\.\.\.|…|\\[lc]?dots\b)")
 _ROUNDED = 60
-"""Characters behind a value in which it may be rounded."""
+"""Maximum characters after a value in which it may be rounded."""
 _PHRASE = 100
-"""Characters of a reference that is a phrase, all of whose words count."""
+"""Maximum characters of a reference that is a phrase, all of whose words count."""
 
 
 class Decision(NamedTuple):
@@ -103,7 +103,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     Args:
         found: Both final answers.
         completion: The whole completion, in which parts of an answer may be outside its last box.
-        reader: Reads answers to the item's question.
+        reader: Parses answers to the item's question.
         symbolic: See `comparing.Symbolic`.
     """
     if not found.reference.text:
@@ -142,14 +142,12 @@ def _identity(reference: str, answer: str) -> str | None:
 
 
 class _Deciding:
-    """One item being decided."""
-
     def __init__(self, found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> None:
         self._found, self._completion, self._reader = found, completion, reader
         self._how = found.candidate.how
         self._place = found.candidate
         self._is_value = True
-        # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
+        # If no mark identifies the answer, it is parsed but not passed to sympy, where any text may become 0.
         symbolic = symbolic if self._how in _MARKED else undecided
         self._comparison = Comparison(reader, symbolic, boxed=self._how == "boxed")
 
@@ -215,9 +213,7 @@ class _Deciding:
         return answer if at < 0 else answer._replace(text=value, start=at, end=at + len(value))
 
     def _is_rough(self, reference: str, answer: str) -> bool:
-        """Return whether an answer only approximates a whole number, and the question asks for no rounding: "~24" for
-        24.
-        """
+        """Return whether an answer only approximates a whole number, without a requested rounding: "~24" for 24."""
         if reference == answer or not _WHOLE.fullmatch(reference.strip(" $")) or self._reader.question.asks_roughly:
             return False
         return ROUGH in sense_of_figure(answer)
@@ -254,8 +250,7 @@ class _Deciding:
         return Decision(True, found.reason, found.rule)
 
     def _leaves_out(self, reference: str, value: str) -> bool:
-        """Return whether a short reference states more than the value picked out of it, and the completion's end
-        doesn't.
+        """Return whether a short reference states more than the extracted value, and the completion's end doesn't.
 
         "15 cm, on the same side as the object" is more than 15 cm; a proof's last line is not.
         """
@@ -344,7 +339,7 @@ class _Deciding:
             return None
         return Decision(True, "list", "list.items") if self._same(self._found.parts[0], items) else None
 
-    # -- What the completion says round the answer.
+    # -- The completion's text around the answer.
 
     def _check_surroundings(self, rule: str) -> None:
         candidate = self._found.candidate

@@ -15,11 +15,11 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _ONLY_KEY = re.compile(r'^\s*\{\s*"([^"\n]{1,40})"\s*:\s*', re.MULTILINE)
-"""The key of an object that begins a line; it is the answer's where the object has no other."""
+"""The key of an object that begins a line; it is the answer's if the object has no other."""
 _ANY_KEY = re.compile(r'"\s*:\s*\Z')
 _KEY_REACH = 40
 _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
-"""A macro whose backslash was not escaped, which JSON reads as a control character."""
+"""A macro with an unescaped backslash, which JSON reads as a control character."""
 _OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
 _LONGEST = 2_000
 _COURTESY = re.compile(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.records import Part
 
 Symbolic = Callable[[str, str], bool | None]
-"""Compares what the rules can't read; may raise `Unread` where no worker is at hand."""
+"""Compares answers that the rules can't parse; may raise `Unread` if no worker is available."""
 
 REASONS = {
     "list": "list",
@@ -45,17 +45,17 @@ _BY_NAME = {
 
 
 Comparer = Callable[["Part[Any]", "Part[Any]", "Comparison"], "Equality | None"]
-"""Compares two answers of its types, in the order of its row; None where it can't tell."""
+"""Compares two answers of its types, in the order of its row; returns None if undecided."""
 
 Table = dict[tuple[type, type], Comparer]
 
 
 class Unread(Exception):
-    """Only sympy may be able to compare these two."""
+    """Only sympy may be able to compare the two answers."""
 
 
 class Doubt(Exception):
-    """Two answers that may be equal, with the doubt as a reason code."""
+    """The two answers may be equal; the argument is the reason for doubt as a code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -83,20 +83,20 @@ DIFFERENT = Equality(False, "text.differs")
 
 
 def undecided(reference: str, candidate: str) -> bool | None:
-    """Replace sympy where it is not to be used: always undecided."""
+    """Replace sympy if it must not be used: always undecided."""
     return None
 
 
 _MOST, _LONGEST = 64, 1_000
-"""Answers that are remembered, and characters of one at most."""
+"""Maximum number of cached answers, and maximum characters of each."""
 
 
 class ComparedAnswer(NamedTuple):
     """An answer in a comparison: everything that the result depends on besides the question.
 
     Attributes:
-        sentence: Its line.
-        how: How it was found.
+        sentence: The answer's line.
+        how: How the answer was found.
         symbolic: Compares answers that the rules can't parse.
     """
 

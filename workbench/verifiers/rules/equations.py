@@ -202,8 +202,6 @@ _TURNED = {"<": ">", "≤": "≥"}
 
 
 class _Relation(NamedTuple):
-    """``difference sign 0``."""
-
     sign: str
     difference: Node
 

@@ -1,8 +1,8 @@
 """Equality of two expressions, decided by evaluating them.
 
-Rational functions are compared in a prime field, where agreement at two fixed points is a proof in all but name
-(Schwartz 1980, Zippel 1979). Others are distinguished in doubles and, if those agree, confirmed in the field (if they
-are equal whatever their functions are) or with many digits.
+Rational functions are compared in a prime field, where agreement at two fixed points is practically a proof (Schwartz
+1980, Zippel 1979). Others are distinguished in doubles and, if those agree, confirmed in the field (if they are equal
+for any functions) or with many digits.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ CONSTANTS = frozenset("πei")
 
 _FIELD_POINTS = 3
 _RANGES = ((0, 1), (1, 3), (-1, 0), (-3, -1), (-2, 2), (20, 40), (2, 9), (2, 9))
-"""From and to of each point's coordinates."""
+"""Lower and upper ends of each point's coordinates."""
 _USUAL_POINTS = 5
-"""The other points are only asked where too few of these are defined."""
+"""Number of points that are tried first; further points are used only if too few of these are defined."""
 _WHOLE_POINTS = {6: 0, 7: 1}
-"""Points whose coordinates are natural numbers, and what is added to them: both parities occur."""
+"""Indices of points with natural coordinates -> the number added to them: both parities occur."""
 _TRUSTED_POINTS = 2
 _ENOUGH_POINTS = 2
 _CLOSE = 1e-6
 _MODEST_BITS = 30
 _DIGITS = 50
 SPARE_DIGITS = 20
-"""Digits that computing may lose."""
+"""Number of digits that may be lost in computing."""
 _MOST_WHOLE_DIGITS = 1_000
 _DIGITS_PER_BIT = 0.302
 
@@ -42,7 +42,7 @@ class Features(NamedTuple):
         names: Its variables and constants.
         rational: Whether it is a rational function of them.
         polynomial: Whether it is one without denominators.
-        bits: Of its largest number.
+        bits: Size of its largest number.
     """
 
     names: frozenset[str]
@@ -189,12 +189,12 @@ def digits_for(about: Features) -> int:
 
 
 def _confirmed(first: Node, second: Node, about: Features, index: int, whole_digits: int = 0) -> bool | None:
-    """Return whether the values agree in many digits, at a point where they are defined; None if they have no size.
+    """Return whether the values agree in many digits at a point; None if they are infinite or undefined.
 
     A value that grows with the digits it is computed with, such as 1/sin π, is infinite: no digits are added for it.
 
     Args:
-        whole_digits: Digits before the point that are allowed for.
+        whole_digits: Number of expected digits before the point.
     """
     from mpmath import frexp, isfinite
 

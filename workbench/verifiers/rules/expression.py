@@ -1,4 +1,4 @@
-"""Reads a math expression, LaTeX or plain text, into a tree.
+"""Parse a math expression, LaTeX or plain text, into a tree.
 
 Precedence climbing over the tokens: sums, products (explicit or by juxtaposition), signs, powers, atoms. Time is
 linear in the text; nesting is bounded.
@@ -25,15 +25,15 @@ from workbench.verifiers.rules.nodes import (
 )
 from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood
 
-# -- A place in a list of tokens that only moves forward.
+# -- A position in a list of tokens that only moves forward.
 
 
 MAX_DEPTH = 30
-"""Groups, exponents and arguments inside one another."""
+"""Maximum nesting of groups, exponents and arguments."""
 
 
 class Cursor:
-    """Steps through tokens; the end reads as an empty token."""
+    """Steps through tokens; the end is an empty token."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = [*tokens, ""]
@@ -44,7 +44,7 @@ class Cursor:
         """Return the next token.
 
         Raises:
-            NotUnderstood: there is none.
+            NotUnderstood: No token is left.
         """
         token = self._tokens[self._at]
         if not token:
@@ -81,13 +81,13 @@ class Cursor:
 
 
 MAX_POSTFIXES = 3
-"""Exponents, factorials and the like after one atom."""
+"""Maximum exponents, factorials and the like after one atom."""
 _GROUP = 3
 """Digits of a group of thousands."""
 SMALLEST_COMBINATION = 3
 """``C_3^2`` is a number of combinations, ``C_1^2`` the square of a constant."""
 UNKNOWN_FUNCTIONS = frozenset("fgFφψΦΨ")
-"""Letters that are functions where a round bracket follows; other letters are factors there."""
+"""Letters that are functions before a round bracket; other letters are factors there."""
 _NAME = frozenset(string.ascii_letters + "αβγδζηθικλμνξπρστυφχψωεςΓΔΘΛΞΠΣΥΦΨΩℓℏ∞")
 _CALLS = {"\\" + name for name in FUNCTIONS.values()} - {"\\sqrt"}
 _INVERTIBLE = {name for name in FUNCTIONS.values() if "a" + name in FUNCTIONS.values()}
@@ -109,8 +109,8 @@ def read(tokens: list[str]) -> list[Node]:
     There is more than one if ``/`` is followed by a product (``1/2x``) or a logarithm has no base.
 
     Raises:
-        NotUnderstood: it is not an expression, or uses syntax this package doesn't support.
-        TooComplex: it is too deep, or its numbers are too large.
+        NotUnderstood: The tokens are not an expression, or use unsupported syntax.
+        TooComplex: The expression is nested too deeply, or its numbers are too large.
     """
     first = _ExpressionParser(tokens)
     trees = [first.parse()]
@@ -122,7 +122,7 @@ def read(tokens: list[str]) -> list[Node]:
 
 
 class _ExpressionParser(Cursor):
-    """A parser of tokens, in one pass.
+    """A one-pass parser of tokens.
 
     Args:
         tokens: The tokens.
@@ -130,8 +130,8 @@ class _ExpressionParser(Cursor):
         decimal: Whether a logarithm without base has base 10.
 
     Attributes:
-        met_slash: A product without a sign followed a slash.
-        met_log: A logarithm had no base.
+        met_slash: Whether a product without a sign followed a slash.
+        met_log: Whether a logarithm had no base.
     """
 
     def __init__(self, tokens: list[str], *, tight: bool = False, decimal: bool = False) -> None:
@@ -299,7 +299,7 @@ class _ExpressionParser(Cursor):
         """Parse consecutive numbers: ``2 1/2``, or thousands, ``12 000``; anything else is ambiguous.
 
         Raises:
-            NotUnderstood: It is neither.
+            NotUnderstood: The tokens are neither.
         """
         match self._tokens[self._at : self._at + 4]:
             case [top, "/", bottom, behind] if token.isdecimal() and behind != "^" and _is_proper(top, bottom):

@@ -49,7 +49,7 @@ _MOST_CHAINED = 4
 
 
 class Measure(NamedTuple):
-    """A unit as an answer: the powers of the units it is made of."""
+    """A unit as an answer: the powers of its base units."""
 
     powers: frozenset[tuple[Unit, int]]
 
@@ -167,9 +167,7 @@ def _in_requested_unit(number: Quantity, other: Quantity, question: TypedQuestio
 def _same_thing(
     one: Part[Any], other: Part[Any], first: Quantity, second: Quantity, equality: Equality, with_: Comparison
 ) -> Equality:
-    """Accept two equal amounts, unless they are of other things: cents for dollars, girls for boys, minutes for
-    metres.
-    """
+    """Accept two equal amounts unless they are of different things: cents for dollars, girls for boys."""
     question = with_.question
     if equality.rule == "quantity.unit_dropped":
         only = first if second.is_number else second
@@ -216,7 +214,7 @@ def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equ
     ours = one.value.parts
     theirs = other.value.parts if isinstance(other.value, Alternatives) else (other,)
     if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:
-        # Where a rounding is asked for, the rounded value is the answer.
+        # If a rounding is requested, the rounded value is the answer.
         ours = ours[-1:]
     verdicts = [with_.compare(mine, yours) for mine in ours for yours in theirs]
     return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)

@@ -181,4 +181,4 @@ _FORMS: tuple[tuple[PrefilteredPattern, Callable[[str], bool]], ...] = (
     (PrefilteredPattern(r"(?:polar|exponential|trigonometric)\s+form"), _is_exponential),
     (PrefilteredPattern(r"(?:rectangular|cartesian|algebraic)\s+form"), _is_cartesian),
 )
-"""What a question that names a form asks of the text after the last equals sign."""
+"""Patterns of a question that names a form -> a test of the text after the last equals sign."""

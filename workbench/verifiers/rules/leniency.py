@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Leniency(Struct, frozen=True, kw_only=True):
-    """The options of `rules`; defaults are no part of a configuration."""
+    """The options of `rules`; defaults are omitted from a configuration."""
 
     tolerance: Annotated[
         float,
@@ -38,7 +38,7 @@ class Leniency(Struct, frozen=True, kw_only=True):
 
 
 AS_IT_IS: Final = Leniency()
-"""What holds where nothing is chosen."""
+"""The default options."""
 
 
 def _factor(side: Quantity, other: Quantity) -> Fraction:

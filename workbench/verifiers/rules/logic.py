@@ -36,7 +36,7 @@ _IMPLIES = re.compile(r"\s*[¬~]?\s*[p-s]\s*(?:→|⇒|->|=>|\\(?:to|rightarrow|
 _MAY_BE_MARK = re.compile(
     r"\b(?:not|and|or|implies|xor)\b|[!~&|→⇒]|[-=]>|\\(?:sim|to|[rR]ightarrow|implies)(?![A-Za-z])"
 )
-"""What marks a formula only where the question is about logic."""
+"""Marks of a formula that count only if the question is about logic."""
 _TILDE = re.compile(r"(?<![A-Za-z)}\]])~(?=\s*[A-Za-z(\[\\∀∃])")
 """A negation; elsewhere ``~`` is a blank of TeX."""
 _LEADS = re.compile(
@@ -79,7 +79,7 @@ class FormulaTree(NamedTuple):
 
 
 def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
-    """Parse the formula of logic a tidy text is; None if it is none.
+    """Parse a tidy text as a formula of logic; None if it is not one.
 
     Args:
         text: An answer.
@@ -108,7 +108,7 @@ def _tree_of(text: str) -> Formula | None:
 
 
 def boolean(text: str) -> Formula | None:
-    """Parse the formula that an expression of Boolean algebra is: ``xy + x'z``."""
+    """Parse an expression of Boolean algebra as a formula: ``xy + x'z``."""
     previous = ""
     while previous != text and len(text) <= _LONGEST:
         previous, text = text, _PRIME.sub(r"¬\1", _OVERLINE.sub(r"¬(\1\2)", text))
@@ -123,7 +123,7 @@ def _marked(text: str) -> str:
 
 
 def concluded_formula(text: str) -> Formula | None:
-    """Parse the formula a sentence leads to, or is."""
+    """Parse the formula that a sentence leads to or consists of."""
     text = _marked(text[-_LONGEST_SENTENCE:]).rstrip(" .")
     for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):
         found = formula(tidy(_GOES_ON.sub("", text[begin:])), lambda: True)
@@ -147,7 +147,7 @@ def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
 
 
 class _FormulaReader:
-    """Precedence climbing over the signs of a formula."""
+    """A precedence-climbing parser of formulas."""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = []

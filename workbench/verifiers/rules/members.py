@@ -41,7 +41,7 @@ _MEASURED = re.compile(
 """A vector and the unit behind it: ``(3, 4) N``, ``3i + 4j (newtons)``."""
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
-"""A point as some write it: ``P(1, 2)``, ``(1|2)``."""
+"""A point in common notations: ``P(1, 2)``, ``(1|2)``."""
 _OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨|\\pm|±", re.IGNORECASE)
 _AND = re.compile(r"\band\b|\bund\b|\bet\b|和", re.IGNORECASE)
 _CASES = re.compile(
@@ -65,7 +65,7 @@ def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
     """Parse the intervals a text describes, even if it has other readings."""
     found = intervals(text)
     if found is None or ("∪" in text and _OR.search(text)):
-        # Of two unions one is meant.
+        # Of two unions, the text means one.
         return None
     pieces = [_piece(one, reader, depth) for one in found[1]]
     return Region(tuple(pieces), found[0] or "")
@@ -142,7 +142,7 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
         return Equality(False, "set")
     if "tuple" in kinds:
         if _gives_one(ours) or _gives_one(theirs) or (question.points and "and" in (ours.joined, theirs.joined)):
-            # Two solutions are no pair.
+            # Two solutions are not a pair.
             return None
         return _members(_by_name(ours.parts), _by_name(theirs.parts), "tuple", with_, ordered=True)
     rule = "set" if "set" in kinds else "list"
@@ -167,7 +167,7 @@ def _gives_one(found: Collection) -> bool:
 
 
 def _is_described(found: Collection) -> bool:
-    """Return whether each member has a noun or a unit of its own: "12 boys and 18 girls"."""
+    """Return whether each member has its own noun or unit: "12 boys and 18 girls"."""
     measured = [part.value for part in found.parts if isinstance(part.value, Quantity)]
     nouns = {value.word or value.unit for value in measured} - {"", None}
     return len(nouns) == len(found.parts)
@@ -250,7 +250,7 @@ def _matched(
 
 
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:
-    """Return True if all are, False if one is False, else None."""
+    """Return True if all are True, False if one is False, else None."""
     return False if False in verdicts else None if None in verdicts else True
 
 

@@ -54,7 +54,7 @@ _EXTREMES = {"minimum": "min", "maximum": "max"}
 _LONGEST, _LONGEST_PARAGRAPH, _MOST = 600, 1_500, 30
 
 Pairs = tuple[tuple[str, str], ...]
-"""Names and, as written, their values."""
+"""Names with their values as written."""
 
 
 class NamedValues(NamedTuple):
@@ -72,7 +72,7 @@ def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None
 
 
 def named_answer(text: str, wanted: Part[Any], reader: AnswerReader) -> Part[NamedValues] | None:
-    """Return the values that a completion gives for each name of the reference, or for any names if that has none."""
+    """Return the values that a completion gives for each name of the reference, or for any names if it has none."""
     if len(text) > _LONGEST_PARAGRAPH:
         return None
     if not isinstance(wanted.value, NamedValues):
@@ -105,7 +105,7 @@ def _by_label(text: str, labels: Sequence[str], reader: AnswerReader) -> Pairs |
 
 
 def pairs_of(text: str, labels: bool) -> Pairs | None:
-    """Parse the names and values a short answer consists of; None if it is anything else.
+    """Parse a short answer that consists of names and values; None for any other answer.
 
     Args:
         text: An answer.
@@ -258,7 +258,7 @@ def _named_and_collection(one: Part[NamedValues], other: Part[Collection], with_
 
 
 def _place(name: str, question: str) -> int:
-    """Return where a question last mentions a name; -1 if it does not."""
+    """Return the position of a question's last mention of a name, or -1."""
     found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", question[-_LONGEST_PARAGRAPH:], re.IGNORECASE))
     return found[-1].start() if found else -1
 

@@ -17,9 +17,9 @@ from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.tokens import NotUnderstood
 
 MAX_SIZE = 10_000
-"""Bits of a numerator or denominator."""
+"""Maximum bits of a numerator or denominator."""
 MAX_POWER = 10**6
-"""Size of an exponent over a base that isn't a number."""
+"""Maximum exponent of a base that isn't a number."""
 MAX_FACTORIAL = 999
 MAX_BINOMIAL_DIGITS = 4
 _SMALL_ROOT = 2**53
@@ -74,7 +74,7 @@ def number(value: int | Fraction) -> Number:
     """Return a rational number in its canonical form.
 
     Raises:
-        TooComplex: it is larger than anything a person writes.
+        TooComplex: The number is too large to be written by hand.
     """
     if isinstance(value, Fraction):
         if value.denominator == 1:
@@ -132,7 +132,7 @@ def power(base: Node, exponent: Node) -> Node:
     """Return a base raised to an exponent; exact if both are rational and so is the result.
 
     Raises:
-        TooComplex: the result would be too large to write out.
+        TooComplex: The result would be too large to write out.
     """
     if not isinstance(exponent, Number):
         return Power(base, exponent)
@@ -188,8 +188,8 @@ def call(function: str, arguments: list[Node]) -> Node:
     """Apply a function; exact if that is easy.
 
     Raises:
-        NotUnderstood: a factorial or binomial coefficient of something it isn't defined for.
-        TooComplex: a factorial or binomial coefficient of large numbers.
+        NotUnderstood: A factorial or binomial coefficient is undefined for its arguments.
+        TooComplex: A factorial or binomial coefficient has too large numbers.
     """
     first = arguments[0]
     if function == "exp":

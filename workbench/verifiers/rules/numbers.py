@@ -1,6 +1,6 @@
 r"""Exact rational numbers as answers write them: ``1{,}000``, ``2\frac12``, ``3.2\times10^{-5}``, "twenty-one".
 
-Nothing is ever computed in floating point: a written number is a ``Fraction`` and its precision.
+No floating point is used: a written number is a ``Fraction`` and its precision.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from workbench.verifiers.rules.numberwords import SCALES, han_number, leading_nu
 from workbench.verifiers.rules.spelling import plain
 
 MAX_NUMBER = 200
-"""Characters; nothing longer is one number."""
+"""Maximum characters of one number."""
 _NO_STEP = Fraction(0)
 MANY_DIGITS, _DOUBLE_DIGITS = 12, 15
-"""A decimal of so many digits comes out of a program, not out of a rounding; of so many, with a double's errors."""
+"""Digits from which a decimal is a program's output, not a rounding; and from which it may have a double's errors."""
 _EXACT_WHOLE = 10**12
 _DOUBLE_ERROR = Fraction(1, 2**50)
 _FLOAT_ERROR = Fraction(1, 2**48)
@@ -76,10 +76,10 @@ _LETTERS_FIRST = re.compile(r"[A-Za-z]")
 
 
 def exact(text: str) -> WrittenNumber | None:
-    """Parse the number a whole text writes, or None if it is not one number.
+    """Parse a text that is one number as a whole; else return None.
 
     Raises:
-        TooComplex: digits or exponents beyond what the rules compute.
+        TooComplex: The digits or exponents exceed the limits of the rules.
     """
     if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
         return WrittenNumber(Fraction(int(text)))
@@ -90,9 +90,7 @@ def exact(text: str) -> WrittenNumber | None:
 
 
 def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
-    """Return whether values are equal, or the coarser decimal is the other value rounded to its digits (never
-    truncated).
-    """
+    """Return whether values are equal, or the coarser decimal is the other value rounded (never truncated)."""
     if a.value == b.value:
         return True
     coarse = a if a.step > b.step else b
@@ -122,7 +120,7 @@ def close_to(value: Fraction, number: WrittenNumber) -> bool:
 
 
 def leading(text: str) -> tuple[WrittenNumber, str] | None:
-    """Parse the number a ``plain`` text begins with; return it and the rest (spaces kept); None if there is none."""
+    """Parse the number at the start of a ``plain`` text; return it and the rest (spaces kept), or None."""
     if whole := _PLAIN.fullmatch(text):
         return (_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
     if about := _ABOUT.match(text):

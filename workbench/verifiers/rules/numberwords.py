@@ -13,17 +13,17 @@ _SMALL = {word: value for value, word in enumerate(_SMALL_WORDS.split())}
 _TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS = {word: 10 * value for value, word in enumerate(_TENS_WORDS.split(), start=2)}
 SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-"""The words that multiply the number before them."""
+"""Words that multiply the number before them."""
 _ORDINALS_WORDS = """
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth
 """
 ORDINALS = {word: value for value, word in enumerate(_ORDINALS_WORDS.split(), start=1)}
-"""The words of places in an order."""
+"""Ordinals -> their numbers."""
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 PARTS |= {word + plural: value for word, value in ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}
 PARTS |= {"hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
-"""The words that divide the number before them."""
+"""Words that divide the number before them."""
 _STARTS = {*_SMALL, *_TENS, *PARTS, *ORDINALS, "a", "an", "minus", "negative"}
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
 """The words of whole numbers below a hundred."""
@@ -40,7 +40,7 @@ _MAX_WORDS = 20
 
 
 def leading_number(text: str) -> tuple[Fraction, str] | None:
-    """Parse the number a text begins with, in words; return it and the rest; None without a number word.
+    """Parse the number in words at the start of a text; return it and the rest; None without a number word.
 
     "twenty-one apples" gives 21 and "apples". A lone ordinal ("third") is its place (3), after a cardinal it is a part
     ("one third" is 1/3, "twenty-third" is 23).
@@ -144,7 +144,7 @@ def _value(words: list[str], at: int) -> tuple[Fraction, int]:
 
 
 def _part(words: list[str], at: int) -> tuple[Fraction, int]:
-    """Parse a fraction below one after "and" ("a half", "two thirds"); return it and its end; 0 if there is none."""
+    """Parse a fraction below one after "and" ("a half", "two thirds"); return it and its end, or 0."""
     above, used = _cardinal(words, at)
     below = PARTS.get(words[used], 0) if used < len(words) else 0
     return (Fraction(above, below), used + 1) if used > at and 0 < above < below else (Fraction(0), 0)

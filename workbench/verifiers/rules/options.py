@@ -28,7 +28,7 @@ class _Style(NamedTuple):
 
     Attributes:
         labels: The labels in order.
-        probe: Found fast, and only if there is a second label.
+        probe: A fast pattern that is found only if there is a second label.
         marker: A label, as its group 1, with its mark. Begins with a sign, so that it is searched for fast.
         before: Text required right before it, if any.
     """
@@ -76,7 +76,7 @@ _NUMBERED = _Style(_DIGITS, PrefilteredPattern(r"2[.)]"), re.compile(r"(?:^|\s)\
 _BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
 _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
-"""The signs what separates options may end with; it is searched for in the last of so many characters."""
+"""Characters that may end a separator of options."""
 _SEEN = 200
 _BEFORE = re.compile(
     r"[故应]?(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"

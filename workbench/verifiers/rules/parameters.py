@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
-# -- What an answer says of its parameters at its end.
+# -- Conditions on the parameters at the end of an answer.
 
 _LETTER = r"[A-Za-zα-ω](?:_\{?\w\}?)?"
 _CONDITION = re.compile(
@@ -37,7 +37,7 @@ _CONDITION = re.compile(
     )\Z""",
     re.VERBOSE,
 )
-"""What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
+"""A condition on the parameters at the end of an answer: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
 _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|whole|real|constant|every")
 _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 
@@ -45,7 +45,7 @@ _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 _NARROWS = re.compile(
     r"\b(?:non-?\s?)?(?:positive|negative|natural|odd|even|prime|zero)\b|(?:=|\b(?:and|or|plus))\s*\$?\s*[-−]?\d(?![^\n]*(?:\.\.|…|dots))"
 )
-"""What a condition says that leaves only some of the values which an arbitrary parameter may have, or adds one."""
+"""Words of a condition that restrict the values of an arbitrary parameter, or add one."""
 _SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provided|given)\b([^\n.;]*)")
 
 

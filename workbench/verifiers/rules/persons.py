@@ -1,4 +1,4 @@
-"""Names of persons: the family name alone, initials, titles, a middle name more; and the person a sentence names."""
+"""Names of persons: family name only, initials, titles, an additional middle name; and the person a sentence names."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _MOST_NAMES, _LONGEST = 6, 400
 
 
 def same_person(reference: str, candidate: str) -> bool:
-    """Return whether two names may be one person's: the family name alone, initials, a title, an additional middle
-    name.
+    """Return whether two names may be one person's: family name only, initials, a title, an additional middle name.
 
     Omitting a middle name may make it another person, as adding an initial does.
     """

@@ -43,7 +43,7 @@ _MOST = 8
 
 
 class Piecewise(NamedTuple):
-    """A function in pieces: each value and where it holds, None for any other place."""
+    """A function in pieces: each value with its condition, None for all other places."""
 
     pieces: tuple[tuple[Part[Value], Part[Value] | None], ...]
 

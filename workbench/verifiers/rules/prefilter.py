@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _LEAST = 2
-"""Signs of a word that is worth looking for; single letters and digits are everywhere."""
+"""Minimum characters of a literal; single letters and digits occur everywhere."""
 
 
 class PrefilteredPattern:
@@ -37,7 +37,7 @@ class PrefilteredPattern:
 
 
 def needed(pattern: str, flags: int = 0) -> frozenset[str]:
-    """Return literals one of which is in each text that the pattern matches; empty if none are worth searching for."""
+    """Return literals of which each match contains at least one; empty if no literal is worth searching for."""
     try:
         from re import _parser  # type: ignore[attr-defined]
     except ImportError:

@@ -63,10 +63,10 @@ def _is_marked(text: str) -> bool:
 
 
 def marked(text: str) -> Based | None:
-    """Parse the number of a whole text that marks its base, or None.
+    """Parse a text that is a number with a marked base as a whole; else return None.
 
     Raises:
-        TooComplex: more digits than the rules compute.
+        TooComplex: The number has more digits than the rules compute.
     """
     if not _is_marked(text) or len(text) > MAX_NUMBER:
         return None
@@ -90,8 +90,7 @@ def grouped(text: str, base: int | None) -> Based | None:
 
 
 def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
-    """Return whether a text is the same number without a marked base: in the requested base, else in ten (16 with
-    letters).
+    """Return whether a text without a marked base is the same number: in the requested base, else in 10 or 16.
 
     Args:
         number: The number.
@@ -147,14 +146,14 @@ class Ratio(NamedTuple):
 
 
 def ratio(text: str, in_words: bool = False) -> Ratio | None:
-    """Parse the ratio a whole text is; None if it is none.
+    """Parse a text that is a ratio as a whole; None if it is not one.
 
     Args:
         text: An answer.
-        in_words: Whether "3 to 4" is one, or a plain number.
+        in_words: Whether "3 to 4" or a plain number is a ratio.
 
     Raises:
-        TooComplex: digits or exponents beyond what the rules compute.
+        TooComplex: The digits or exponents exceed the limits of the rules.
     """
     if len(text) > MAX_NUMBER or not (in_words or ":" in text or "\\colon" in text or "：" in text):
         return None
@@ -185,7 +184,7 @@ def _as_pair(terms: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 
 
 Ruling = tuple[bool, str]
-"""Whether two answers are equal, and the rule that says so."""
+"""Whether two answers are equal, and the deciding rule."""
 _TAIL = 800
 _PERCENT = re.compile(
     r"\bpercentage|\b(?:what|which|how many|as an?|in|nearest|of a|the)\s+(?:\w+\s+)?per ?cent|"
@@ -223,7 +222,7 @@ _MAYBE_VARIABLES = frozenset({"mg", "cd", "pt", "ms", "ha", "hr", "da"})
 _NEVER_ASSUMED = frozenset({"t", "d", "b", "B", "u", "T", "M", "S", "H"})
 _ONE_LETTER_COMPOUNDS = frozenset({"m/s", "m/s^2", "m/s²", "g/L", "m^3/s"})
 _NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb", "£"), ("m", "min"))
-"""Units one word or letter may mean: "degrees" of temperature, "pounds" of money."""
+"""Units that one word or letter may mean: "degrees" of temperature, "pounds" of money."""
 _MAX_PARTS = 3
 
 
@@ -248,13 +247,13 @@ class Quantity(NamedTuple):
     """The power of pi the number is multiplied by."""
     unit: Unit | None = None
     word: str = ""
-    """What is counted, in the singular, when no unit is known by that name."""
+    """The counted noun in the singular, if no unit has that name."""
     name: str = ""
     """The unit as it was written."""
     doubtful: bool = False
     """The unit may be a variable: a letter straight after the digits (``5m``)."""
     spelled: bool = False
-    """It is written in words."""
+    """Whether the unit is written in words."""
 
     @property
     def is_number(self) -> bool:

@@ -40,7 +40,7 @@ _MEASURED = re.compile(
     r"|\d[\s$~]{0,3}(?:\\[ ,;:!])?(?:\\(?:text|mathrm)\{\s*)?([A-Za-z]{1,12})(?![A-Za-z(])|([$€£])\d",
     re.IGNORECASE,
 )
-"""A unit, or what may be one: behind "how many", behind a number, a currency sign before one."""
+"""A possible unit: after "how many", after a number, or a currency sign before one."""
 _ASKED_UNIT = re.compile(r"\b(?:in|into|to|how\s+many)\s+(?:units\s+of\s+)?(?=[$\\({]{0,2}[^\W\d_]|°)", re.IGNORECASE)
 _LONGEST_UNIT = 60
 _HIGHEST_POWER = 4
@@ -79,10 +79,10 @@ _TAIL = 1_500
 
 
 class _Says:
-    """Whether the end of a question matches a pattern, searched once."""
+    """A cached property: whether the end of a question matches a pattern."""
 
     def __init__(self, pattern: str) -> None:
-        # In lower case, which is searched for several times as fast as in either.
+        # Lower case is searched several times as fast as either case.
         self._pattern = PrefilteredPattern(pattern)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -106,12 +106,12 @@ class TypedQuestion:
         r"increasing\s+order|decreasing\s+order|from\s+(?:the\s+)?(?:\w+est|least|left|first|top|bottom)|(?:starting|beginning)\s+(?:at|from|with)|sequence|next\s+(?:\w+\s+)?terms?|"
         r"first\s+\w+\s+terms|(?:\w+est|most|least|high|low)(?:\s+\w+)?\s+(?:first|last)\b)"
     )
-    """Whether the members of a list have an order."""
+    """Whether the order of a list's members matters."""
     several = _Says(
         r"\b(?:find|determine|calculate|compute|give|state|what\s+(?:is|are))\s+(?:both\s+)?(?:the|its)\s+(?:\w+\s+){1,2}and\s+(?:the\s+|its\s+)?\w+"
         r"|\bthe\s+(\w+)\s+of\s[^.?]{3,40}\sand\s+the\s+\1\s+of\b|\bhow\s+m(?:any|uch)\b[^.?]{1,60}\band\s+how\s+m(?:any|uch)\b"
     )
-    """Whether it asks for several things one after the other, so that their values have an order."""
+    """Whether the question asks for several things in sequence, so that the order of their values matters."""
     arranges = _Says(
         r"\b(?:arrange|sort|rank|ordene?|ordena|ordne|sortiere|range[rz]|classe[rz]|order\s+(?:them|the|these|from|by|of)"
         r"|in(?:to)?\s+(?:\w+\s+){0,2}order(?!\s+(?:to|that)\b))\b"
@@ -137,20 +137,20 @@ class TypedQuestion:
         r"\b(?:(?:common|simplified|irreducible|reduced)\s+fraction|as\s+a\s+(?:simplified\s+)?fraction|lowest\s+terms"
         r"|exact(?:ly)?\s+(?:value|answer|form)|simplest\s+(?:radical\s+)?form)"
     )
-    """Whether it asks for a fraction or an exact value, so that a rounding is no answer."""
+    """Whether the question asks for a fraction or an exact value, so that a rounding is no answer."""
     asks_roughly = _Says(
         r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b"
     )
-    """Whether it asks for a rounded figure or an estimate."""
+    """Whether the question asks for a rounded number or an estimate."""
     rounds_to = _Says(
         r"(?:decimal|significant)\s+(?:places?|figures?|digits?)|nearest\s+(?:tenth|hundredth|thousandth|cent|penny)"
     )
-    """Whether it says how many digits a figure is to have."""
+    """Whether the question states the required number of digits."""
     asks_place = _Says(
         r"\b(?:which|what|whose)\s+(?:\w+\s+){0,2}?(?:days?|date|places?|positions?|ranks?|terms?|floors?|rows?|columns?|centur(?:y|ies)|years?"
         r"|grades?|percentiles?|steps?|rounds?|levels?|storeys?|power|digits?|attempts?)\b|\d(?:st|nd|rd|th)\b|\bordinal\b|第|\bwhen\b"
     )
-    """Whether it asks for a place in an order, so that "24th" is what 24 is."""
+    """Whether the question asks for a place in an order, so that "24th" equals 24."""
     reduced = _Says(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced")
     """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
     asks_change = _Says(
@@ -172,22 +172,22 @@ class TypedQuestion:
     of_words = _Says(r"\b(?:spell|hyphen|plural|singular|compound\s+word|one\s+word|two\s+words)")
     """Whether it is about how words are written."""
     of_bits = _Says(r"\b\d+[-\s]bit\s|two['’]s\s+complement")
-    """Whether it asks for the bits of a number, each of which counts."""
+    """Whether the question asks for the bits of a number, all of which count."""
     of_code = _Says(
         r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()"
     )
-    """Whether it asks for code or for what code prints, of which upper case is a part."""
+    """Whether the question asks for code or the output of code, in which case matters."""
     of_output = _Says(r"\b(?:prints?|printed|outputs?|displays?|returns?|evaluates?)\b")
-    """Whether it asks for what a program gives, of which yes is not Yes."""
+    """Whether the question asks for the output of a program, so that yes is not Yes."""
     of_print = _Says(
         r"\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b[^?]*\b(?:print|output|display)(?:s|ed)?\b"
         r"|\b(?:print|output|display)(?:s|ed)?\b[^?]*\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b"
     )
-    """Whether it asks for what a program prints: 3.0 is another text than 3, and [1] than (1)."""
+    """Whether the question asks for what a program prints: 3.0 differs from 3, and [1] from (1)."""
     of_interval = _Says(r"\binterval\b")
     """Whether it asks for an interval, which may be given by its middle."""
     monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex|confidence)")
-    """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
+    """Whether the question asks where a function rises or falls, so that the ends of an interval don't matter."""
     of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long\s+(?:do|did|will|would|ha[sv]|must|can)|when)\b")
     """Whether it asks for a time, so that ``8 m`` may be minutes."""
     chemistry = _Says(
@@ -195,7 +195,7 @@ class TypedQuestion:
         r"|\bacids?\b|oxid|\bsalts?\b|\bgas(?:es)?\b|\batoms?\b"
         r"|化学|离子|分子"
     )
-    """Whether it is about substances, so that ``CO`` is one."""
+    """Whether the question is about substances, so that ``CO`` is one."""
     of_vectors = _Says(r"\bvectors?\b|\bmatri|\bcomponents?\b")
     """Whether it is about vectors, which square brackets may hold as well."""
     logic = _Says(
@@ -206,7 +206,7 @@ class TypedQuestion:
     symbols = _Says(
         r"\b(?:formulae?|symbols?|element|compound|molecule|ions?|abbreviat\w+|acronym|initials|code|notation)\b"
     )
-    """Whether it asks for a symbol, of which upper case is a part."""
+    """Whether the question asks for a symbol, in which case matters."""
     boolean = _Says(
         r"\bboolean\s+(?:algebra|expression|function)|logic\s+(?:gate|circuit)|karnaugh|sum\s+of\s+products"
     )
@@ -226,22 +226,20 @@ class TypedQuestion:
 
     @cached_property
     def end(self) -> str:
-        """Return its end in lower case, which states the task."""
+        """Return the end of the question in lower case, which states the task."""
         return self.text[-_TAIL:].lower()
 
     @property
     def type(self) -> str | None:
-        """Return the answer type's letter, or None."""
         return self.subtype[:1] if self.subtype else None
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """Return the options by letter; empty if it has none."""
         return options(self.text, numbered=self.type == "C")
 
     @cached_property
     def required(self) -> RequiredForm:
-        """Return whether it asks for a percentage, for degrees, in another base."""
+        """Return the required form: a percentage, degrees, another base, a ratio."""
         return required_form(self.text)
 
     @cached_property
@@ -268,7 +266,7 @@ class TypedQuestion:
         return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._requested_units))
 
     def requested_units(self, like: Unit) -> list[Unit]:
-        """Return the units of one dimension that it asks its answer in: metres if it ends "in metres"."""
+        """Return the units of one dimension that the question asks for: metres if it ends "in metres"."""
         return [known for known in self._requested_units if known.dimensions == like.dimensions]
 
     @cached_property
@@ -330,7 +328,6 @@ class TypedQuestion:
 
     @cached_property
     def counted(self) -> str | None:
-        """Return the noun after "how many ..."."""
         found = _HOW_MANY.findall(self.text[-_TAIL:]) if "many" in self.end else None
         return found[-1] if found else None
 
@@ -354,7 +351,7 @@ class TypedQuestion:
 
     @cached_property
     def explained(self) -> frozenset[str]:
-        """Return words without effect in an answer: those "how many" asks for ("more minutes"), else of counting."""
+        """Return words without effect in an answer: those after "how many" ("more minutes"), else words of counting."""
         tail = self.text[-_TAIL:].lower()
         if "how many" in tail and (asked := _COUNTED.findall(tail)):
             return frozenset(words(asked[-1]))
@@ -373,13 +370,13 @@ class TypedQuestion:
 
     @property
     def points(self) -> bool:
-        """Return whether ``(1, 2)`` is a point here and no interval."""
+        """Return whether ``(1, 2)`` is a point here, not an interval."""
         tail = self.text[-_TAIL:]
         return _POINTS.search(tail) is not None and _INTERVALS.search(tail) is None
 
     @cached_property
     def vectors(self) -> bool:
-        """Return whether ``[1, 2]`` is a vector or a point here and no interval."""
+        """Return whether ``[1, 2]`` is a vector or a point here, not an interval."""
         tail = self.text[-_TAIL:]
         return self.subtype == "B5" or (_VECTORS.search(tail) is not None and _INTERVALS.search(tail) is None)
 

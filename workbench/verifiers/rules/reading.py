@@ -85,7 +85,7 @@ _SYMBOL = 3
 _FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
 _WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
 _MORE_WORDS = 3
-"""Words that TeX and nouns of a kind add to the reference's."""
+"""Maximum words that TeX and generic nouns add to the reference's words."""
 _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
 _FEW_WORDS = 2
@@ -110,11 +110,11 @@ _MOST_KEPT = 512
 
 
 class AnswerReader:
-    """Reads the answers to one question.
+    """Parses the answers to one question.
 
     Args:
-        question: Resolves ambiguous texts.
-        leniency: How strictly they are compared.
+        question: The question, which resolves ambiguous texts.
+        leniency: The strictness of comparisons.
     """
 
     def __init__(self, question: TypedQuestion, leniency: Leniency = AS_IT_IS) -> None:
@@ -186,9 +186,7 @@ class AnswerReader:
         return None if others and not has_unknown(told.rpartition("=")[2]) else found
 
     def _alternatives(self, text: str) -> Part[Any] | None:
-        """Return right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or
-        four".
-        """
+        """Return the right answers a reference lists: ``a || b``, ``["a", "b"]``, or one value in several forms."""
         listed = alternatives_of(text.strip())
         pieces = listed or (text.split("||") if "||" in text else [])
         if len(pieces) < 2 and " or " in text and (pieces := text.split(" or ")):
@@ -228,12 +226,12 @@ class AnswerReader:
         return self._same_parts(self.part(one), self.part(other))
 
     def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
-        """Read the completion's answer, first as the reference's type.
+        """Parse the completion's answer, first as the reference's type.
 
         Args:
             text: The answer.
-            sentence: Its line.
-            how: How it was found.
+            sentence: The answer's line.
+            how: How the answer was found.
             wanted: The reference's answer.
         """
         if how == "math":
@@ -296,8 +294,7 @@ class AnswerReader:
         return change(text, self.question) if signed or isinstance(wanted.value, ChangeValue) else None
 
     def _result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
-        """Return the result of a chain of equations or an argument: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``, of "so E = 6
-        kWh".
+        """Return the result of a chain of equations or an argument: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``.
 
         An equation with an unknown has no result, except for one that holds for any value.
         """
@@ -344,7 +341,7 @@ class AnswerReader:
         return Part(text, Collection("list", tuple(map(self._step, steps)), joined="then"))
 
     def _step(self, text: str) -> Part[Any]:
-        """Read a member of an order, where digits such as 0123 are no numbers."""
+        """Parse a member of an order, where digits such as 0123 are not numbers."""
         coded = len(text) > 1 and text[0] == "0" and text.isdigit()
         return Part(text, DigitCode(text)) if coded else self.part(text, 1)
 
@@ -420,7 +417,7 @@ class AnswerReader:
         return same_words_of(one, other, self.question) is not None
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
-        """Read an answer that is no sentence, or a member of one; repeated ones are cached."""
+        """Parse an answer that is not a sentence, or a member of one; repeated ones are cached."""
         known = self._parts.get((raw, depth))
         if known is None:
             if len(self._parts) >= _MOST_KEPT:

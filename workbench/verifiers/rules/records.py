@@ -17,7 +17,7 @@ class Expression(NamedTuple):
     """An expression to compute, an equation or an inequality.
 
     Attributes:
-        said: Its statements; None if only computer algebra may parse it.
+        said: The statements; None if only computer algebra may parse the expression.
         unit: The known unit after it, which is removed from ``said``.
         measured: The text before that unit.
     """
@@ -53,10 +53,10 @@ class Collection(NamedTuple):
     """An answer with members.
 
     Attributes:
-        kind: How they are combined.
+        kind: How the members are combined.
         parts: The members.
         closed: For a tuple, whether square brackets are on its left and right, as for an interval.
-        joined: ``"or"`` or ``"and"`` if a word of a list says so, ``"then"`` if arrows lead from one to the next.
+        joined: ``"or"`` or ``"and"`` if a word joins the members, ``"then"`` if arrows do.
     """
 
     kind: Literal["list", "set", "tuple"]
@@ -97,7 +97,7 @@ class ChosenOptions(NamedTuple):
 
     Attributes:
         labels: The labels; empty for an answer that chooses none.
-        by_letter: Whether it names them, rather than give their texts.
+        by_letter: Whether the answer names letters instead of texts.
     """
 
     labels: frozenset[str]
@@ -124,13 +124,13 @@ class Brackets(NamedTuple):
 
 
 class DigitCode(NamedTuple):
-    """Digits that are no number: a password, a PIN."""
+    """Digits that are not a number: a password, a PIN."""
 
     digits: str
 
 
 class Text(NamedTuple):
-    """A name, a phrase, anything of no other type."""
+    """A name, a phrase, or any value without another type."""
 
     prose: bool
 
@@ -140,7 +140,7 @@ class Huge(NamedTuple):
 
 
 Value: TypeAlias = tuple[Any, ...]
-"""What an answer is: a record of its type, such as `Text`."""
+"""The content of an answer: a record of its type, such as `Text`."""
 
 
 Known = TypeVar("Known", covariant=True)
@@ -151,9 +151,9 @@ class Part(NamedTuple, Generic[Known]):
 
     Attributes:
         text: The answer, tidy.
-        value: Its value.
+        value: The value of the answer.
         name: The name that is given the value: the ``x`` of ``x = 5``.
-        given: Its statement about its parameters: the domain of ``k`` in ``kπ, k ∈ ℤ``.
+        given: The statement about its parameters: the domain of ``k`` in ``kπ, k ∈ ℤ``.
         sense: Qualifiers: words and signs next to the value that make another answer of it.
     """
 
@@ -172,7 +172,7 @@ class AnswerText(NamedTuple):
         text: Tidy.
         depth: The number of lists, sets and similar around it.
         given: The statement about its parameters after it: the domain of ``k`` in ``kπ, k ∈ ℤ``.
-        whole: The text with that.
+        whole: The text including that statement.
     """
 
     raw: str
@@ -183,15 +183,15 @@ class AnswerText(NamedTuple):
 
 
 Reader = Callable[[AnswerText, "AnswerReader"], Value | None]
-"""Says what a text is; None where it is nothing of its type."""
+"""Parses a text; returns None if it isn't of the type."""
 
 
 class ValueType(NamedTuple):
     """A type of answers: its parser and its comparers.
 
     Attributes:
-        read: Its reader; None for a type that only the question or a sentence determines.
-        comparers: Its rows of the table of comparers.
+        read: The parser; None for a type that only the question or a sentence determines.
+        comparers: The type's rows in the table of comparers.
         of_a_name: Whether the text after a name and an equals sign may be of this type as well: ``x = 5``.
     """
 

@@ -53,7 +53,7 @@ LOWEST, HIGHEST = "-∞", "∞"
 
 
 class IntervalForm(NamedTuple):
-    """One interval: its ends as written and whether they belong to it; a point has one end twice."""
+    """One interval: its ends as written and whether they belong to it; a point has the same end twice."""
 
     low: str
     high: str
@@ -68,7 +68,7 @@ _EVERYTHING = [IntervalForm(LOWEST, HIGHEST, False, False)]
 
 
 def intervals(text: str) -> Found | None:
-    r"""Parse the intervals a text describes, in order, and the variable it names if any; None if it describes none.
+    r"""Parse the intervals that a text describes, in order, and the variable it names if any; None without intervals.
 
     Accepted are ``(1, 2]``, ``[1, ∞)``, ``x > 2``, ``1 < x \le 2``, ``|x - 1| < 2``, ``x ≠ 3``, ``x ∈ (1, 2)``, ``ℝ``,
     ``\{x \mid x > 2\}``, and combinations of these by "or", "and", "except" and their signs. ``(1, 2)`` and ``[1, 2]``
@@ -88,7 +88,7 @@ class LineCell(NamedTuple):
 
     Attributes:
         numbers: Some numbers in it.
-        held: The operands that hold there.
+        held: The operands that contain the cell.
     """
 
     numbers: tuple[float, ...]
@@ -112,7 +112,7 @@ def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
 
 
 def at_letters(names: Iterable[str]) -> dict[str, float]:
-    """Return values by which ends with letters are ordered: they rise with the alphabet."""
+    """Return values for ordering ends that contain letters: they increase with the alphabet."""
     return {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in names}
 
 
@@ -156,7 +156,7 @@ _SEPARATORS: tuple[tuple[re.Pattern[str], Callable[[list[bool]], bool]], ...] = 
     (_WITHOUT, _only_first),
     (_ALL_OF, all),
 )
-"""What joins conditions, the loosest first, and when what they make holds."""
+"""Joints of conditions, the loosest first, and the rule that combines their truth values."""
 
 
 def _cut(separator: re.Pattern[str], text: str) -> list[str]:
@@ -172,7 +172,7 @@ def _cut(separator: re.Pattern[str], text: str) -> list[str]:
 
 
 def _points(text: str) -> Found | None:
-    """Parse ``x ≠ 2, 3``: all but these; ``x = 2``: these only."""
+    """Parse ``x ≠ 2, 3`` (all but these) and ``x = 2`` (only these)."""
     found = _POINTS.fullmatch(text)
     if found is None:
         return None

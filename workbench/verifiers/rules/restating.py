@@ -41,7 +41,7 @@ _PREPOSITIONS = "of in on at for to with by after during under from into within 
 _PHRASES = frozenset(_PREPOSITIONS.split())
 """Prepositions of phrases that a sentence may leave out: "after 3 years"."""
 _LONGEST_PHRASE, _LONGEST_END = 2, 4
-"""Words of a phrase that may be left out within a sentence, and at its end."""
+"""Maximum words of a phrase that may be omitted within a sentence, and at its end."""
 _FUNCTIONS = frozenset(("sin", "cos", "tan", "log", "ln", "exp", "sqrt", "frac", "sum", "int", "infty"))
 _ROOTS = {
     "truthful": "truth",
@@ -58,12 +58,12 @@ _OPPOSITES_WORDS = """
     increas/decreas positiv/negativ
 """
 _OPPOSITES = [{stem(word) for word in pair.split("/")} for pair in _OPPOSITES_WORDS.split()]
-"""Words of which one denies the other; to deny one does not affirm the other."""
+"""Words of which one denies the other; denying one does not affirm the other."""
 _PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non)(?=[^\W\d_]{4})")
 _POSSIBLE = {"can", "could", "possibl", "impossibl", "able"}
 _READ, _LONGEST = 1_500, 300
 _END = re.compile(r"[?？\n!;。]|[.:](?!\d)")
-"""What ends a sentence of a question."""
+"""The end of a sentence in a question."""
 _INTRODUCED = re.compile(r"\b(?:true\s+or\s+false|whether)\b", re.IGNORECASE)
 _SHORTEST = 3
 _OPEN = re.compile(
@@ -80,7 +80,7 @@ class _Clause(NamedTuple):
     """A question or statement.
 
     Attributes:
-        words: Its words without function words, by their stems, in order.
+        words: The stems of its words without function words, in order.
         omissible: For each, whether it begins a phrase that may be left out.
         negated: Whether it is negated.
         tokens: All of its words and signs.

@@ -17,7 +17,7 @@ from workbench.verifiers.rules.units import unit
 
 _ABOUT = re.compile(rf"{APPROXIMATELY.pattern}|(?:\bor\s+)?\b(?:approximately|about|roughly)\b")
 _NAME = re.compile(r"[\s${(]*\\?[^\W\d_](?:_\{?\w+\}?)?(?:\([^()]{0,20}\))?[\s$})]*")
-"""A quantity that a chain gives the value of: ``x``, ``\\theta``, ``f(2)``."""
+"""A quantity whose value a chain gives: ``x``, ``\theta``, ``f(2)``."""
 _Member = tuple[Fraction | None, WrittenNumber | None]
 _MARKS = " \t$*.,;"
 _AROUND = " \t{}$*()[]\\.,;"
@@ -31,7 +31,7 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
 
     Args:
         text: An answer with the text after it.
-        read: Reads the value before the sign.
+        read: Parses the value before the sign.
     """
     exact, *about = _ABOUT.split(text)
     for shown in about:
@@ -62,7 +62,7 @@ def _rounds_to(one: _Member, other: _Member) -> bool:
         return False
     if value == number.value or number.step:
         return value == number.value or _rounds(value, number)
-    # A whole number rounds what has decimals or is irrational; of two whole numbers either may be the answer.
+    # A whole number rounds one with decimals or an irrational one; of two whole numbers either may be the answer.
     unit = shown.step * 10**shown.places if shown else Fraction(1)
     return abs(value - number.value) * 2 <= unit
 

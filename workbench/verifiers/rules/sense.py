@@ -1,7 +1,7 @@
 """Qualifiers: words and signs next to a value that make another answer of it: "at least 24", "half of 24", "24 dozen".
 
 They are read once, into a set of marks: the words and signs themselves, ``?`` before a word of unknown effect. A
-candidate means its value if it has no mark that the reference or the question does not have.
+candidate means its value if it has no mark that the reference and the question lack.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DENYING_WORDS = """
     oppure не или
 """
 _DENYING = frozenset(_DENYING_WORDS.split())
-"""Words that deny the value next to them, or leave open what is meant."""
+"""Words that deny the value next to them, or leave open which is meant."""
 _SCALING_WORDS = """
     ish barely tops apiece best worst least most latest earliest more less fewer over under above below up
     outside inside exceeding exceeds exceeded exceed beyond within between minimum maximum nearly almost close
@@ -80,7 +80,7 @@ STATES = re.compile(
     r"|measures|weighs|reads?|shows?|(?:factors?|factori[sz]es|splits|decomposes)\s+(?:as|into)|has|have|contains?|becomes|keeps?|obtain|find|est|sont|vaut|donne|ist|sind|lautet|beträgt"
     r"|ergibt|es|son|vale|queda)\b)\s*:?\s*|[:：](?!\d)\s*|(?<!不)(?:[是为得]|等于)\s*"
 )
-"""A verb or sign that puts a value behind it."""
+"""A verb or sign that is followed by a value."""
 TOWARDS = re.compile(r"(?i:\b(?:at|on|to|by|insgesamt))\s+")
 """Words that lead to a value if no number is before them: "arrives at 15:30"."""
 _SUBJECT = re.compile(rf"{STATES.pattern}|=")
@@ -173,7 +173,7 @@ _DIRECTIONS = {
     for sign, side in zip("+-", group, strict=True)
     for word in side.split()
 }
-"""Words that say on which of two sides a value lies, and the mark of that side."""
+"""Words that state on which of two sides a value is -> the mark of that side."""
 
 
 def directions(text: str) -> frozenset[str]:
@@ -203,7 +203,7 @@ def word_count(text: str) -> int:
 
 
 def is_prose(text: str) -> bool:
-    """Return whether an answer is a sentence; a list of words is none."""
+    """Return whether an answer is a sentence; a list of words is not."""
     if len(text) > 20 and any(word_count(part) >= _PROSE for part in _LISTED.split(text)):
         return True
     return not text.isascii() and len(_HAN.findall(text)) >= _HAN_PROSE
@@ -214,7 +214,7 @@ def denying(text: str, meant: Iterable[str] = ()) -> bool:
 
     Args:
         text: The text.
-        meant: Words that belong to the answer, as those of the reference do.
+        meant: Words that belong to the answer, such as those of the reference.
     """
     return bool(_denials(text).difference(meant))
 
@@ -229,12 +229,11 @@ def _denials(text: str) -> set[str]:
 
 
 def changing(text: str, meant: Iterable[str] = ()) -> bool:
-    """Return whether a text holds a word that makes another answer of the value next to it."""
+    """Return whether a text contains a word that makes another answer of the value next to it."""
     return bool(changes(text).difference(meant))
 
 
 def changes(text: str) -> set[str]:
-    """Return the words of a text that make another answer of the value next to it."""
     return _denials(text) | _SCALING.intersection(words(text))
 
 
@@ -243,7 +242,7 @@ def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
 
     Args:
         around: Its surroundings.
-        scaling_only: Ignore denials, whose scope only a whole sentence shows.
+        scaling_only: Whether to ignore denials, whose scope only a whole sentence shows.
     """
     clause = _CLAUSE.split(around.before)[-1]
     verbs = list(_VERB.finditer(clause))
@@ -302,7 +301,7 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
 
 
 def sense_behind(text: str) -> set[str]:
-    """Return the marks of the rest of a sentence after a value; that a time is the next day's is no change."""
+    """Return the marks in the rest of a sentence after a value; "the next day" after a time is no change."""
     return changes(_NEXT_DAY.sub(" ", text))
 
 
@@ -311,7 +310,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
 
     Args:
         phrase: The whole answer.
-        value: The part of it that was picked out; else the number is the whole answer.
+        value: The extracted part; "" if the number is the whole answer.
     """
     found: set[str] = set()
     if not value and not is_prose(phrase) and (first := _DIGIT.search(phrase)):
@@ -327,7 +326,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
 
 
 def sense_of_noun(noun: str) -> frozenset[str]:
-    """Return the marks of text after a number that is no known unit: "24 too many", "24以上", "24 each"."""
+    """Return the marks of text after a number that is not a known unit: "24 too many", "24以上", "24 each"."""
     found = changes(noun)
     if not noun.isascii() and _HAN_BEHIND.match(noun[:_HAN_REACH_BEHIND]):
         found |= {"多"}

@@ -1,4 +1,4 @@
-"""Whether an answer is solved: for the unknown, and without repeating an equation or function of the question."""
+"""Check that an answer is solved: for the unknown, and without repeating an equation or function of the question."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ _MOST_EQUATIONS = 12
 def restates(reference: str, candidate: str, question: str) -> bool:
     """Return whether an answer is an unsolved equation, while the reference's is solved: ``4x = 24`` for ``x = 6``.
 
-    One that the reference does not solve either must not be the question's own. An equation of a line or another
-    curve may be written in any form, unless the question states it itself.
+    An equation that the reference does not solve either must not be the question's. An equation of a line or another
+    curve may have any form, unless the question states it.
     """
     ours, theirs = _APPROXIMATE.sub("", tidy(reference)), _APPROXIMATE.sub("", tidy(candidate)).replace("$", "")
     if not _RELATION.search(theirs) or theirs.startswith(("{", "\\{")):
@@ -67,7 +67,7 @@ def restates(reference: str, candidate: str, question: str) -> bool:
 
 
 def unworked(reference: str, candidate: str, question: str) -> bool:
-    """Return whether an answer still holds an unknown, or a function of the question, that the reference lacks."""
+    """Return whether an answer contains an unknown, or a function of the question, that the reference lacks."""
     ours, theirs = tidy(reference), tidy(candidate)
     if not all(_is_solved(part) for part in split_list(_APPROXIMATE.sub("", ours))) or _PRODUCT.match(ours):
         return False
@@ -148,7 +148,7 @@ def _mentions(text: str, name: str) -> bool:
 
 
 def has_unknown(text: str) -> bool:
-    """Return whether letters are in an expression, other than in words and in names of functions and figures."""
+    """Return whether an expression contains letters, other than in words and in names of functions and figures."""
     if _OPERATOR.search(text) or quantity(text) is not None:
         return False
     rest = _CONSTANT.sub(" ", _WORD.sub(" ", _APPLICATION.sub(" ", _MACRO.sub(" ", text))))
@@ -196,7 +196,7 @@ _NO_VALUE = re.compile(
 
 
 def has_no_value(reference: str, answer: str) -> bool:
-    r"""Return whether an answer calculates with infinity or divides by zero, the reference not: ``0 \cdot \infty``."""
+    r"""Return whether an answer, but not the reference, uses infinity or divides by zero: ``0 \cdot \infty``."""
     if _NO_VALUE.search(answer) and not _NO_VALUE.search(reference):
         return True
     return _INFINITE.search(answer) is not None and not _INFINITE.search(reference)

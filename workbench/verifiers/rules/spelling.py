@@ -1,8 +1,9 @@
 """Normalisation of answers that differ only in typing.
 
-There are two forms, for two kinds of readers: `tidy` keeps LaTeX, so that an answer can still be taken apart or parsed;
-`plain` leaves one line of few signs, for numbers and the units around them. Two more are for texts compared as texts:
-`canonical_text`, which other verifiers use too, and `words.spelled`, which also removes what only strings can spare.
+There are two forms, for two kinds of parsers: `tidy` keeps LaTeX, so that an answer can still be split or parsed;
+`plain` is one line of few signs, for numbers and the units around them. Two more are for texts compared as texts:
+`canonical_text`, which other verifiers use too, and `words.spelled`, which also removes signs that only strings can
+spare.
 """
 
 from __future__ import annotations
@@ -107,9 +108,7 @@ _MEMBER = re.compile(r"\\in(?![A-Za-z])")
 
 @lru_cache(maxsize=512)
 def tidy(text: str) -> str:
-    r"""Return the text without math delimiters, ``\left``, fonts and spacing macros, brackets as signs instead of
-    names.
-    """
+    r"""Return the text without math delimiters, ``\left``, fonts and spacing macros, and with brackets as signs."""
     text = text.strip().strip("$").strip()
     if text.startswith("**") and text.endswith("**"):
         text = text.replace("**", "")
@@ -131,7 +130,7 @@ def tidy(text: str) -> str:
         text = _LOWERED.sub(lambda found: f"_{_grouped(found[0].translate(_LOWERED_DIGITS))}", text)
         text = _RAISED.sub(lambda found: f"^{_grouped(found[0].translate(_RAISED_DIGITS))}", text)
     text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";").replace("{:}", ":")).strip()
-    # Single blanks are more than neat: a pattern may try every place of a long run again and again.
+    # Single blanks also limit the work: a pattern may try every position of a long run again and again.
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text
 
 
@@ -172,7 +171,7 @@ def plain(text: str) -> str:
     single and one trailing full stop is removed.
 
     Raises:
-        TooComplex: the text is too long, or holds a run of digits that nobody would write by hand.
+        TooComplex: The text is too long, or has a run of digits that is too long to be written by hand.
     """
     refuse_long(text)
     if not text.isascii():

@@ -27,7 +27,7 @@ class Statement(NamedTuple):
     r"""A statement of an answer.
 
     Attributes:
-        parts: The trees of each part, in each way it may be parsed; empty for an unknown name.
+        parts: The trees of each part, one for each possible parse; empty for an unknown name.
         signs: The relations between the parts; empty for a bare expression.
         assigned: Whether the first part only names the rest (``x =``, ``f(x) =``, ``\int ... =``).
     """
@@ -46,8 +46,8 @@ def statements(text: str) -> tuple[Statement, ...]:
     """Parse the text's statements: one, or two if it has a plus-minus sign.
 
     Raises:
-        NotUnderstood: it isn't made of expressions.
-        TooComplex: it is too long or too deep, or its numbers are too large.
+        NotUnderstood: The text doesn't consist of expressions.
+        TooComplex: The text is too long or nested too deeply, or its numbers are too large.
     """
     tokens = tokenize(text)
     if _LETTERS.issuperset(tokens) and _WORD.fullmatch(text):
@@ -105,7 +105,7 @@ def _quantity(tokens: list[str], trees: tuple[Node, ...]) -> tuple[Node, ...] | 
     first = trees[0] if trees else None
     applied = _applied_name(tokens)
     if isinstance(first, Name):
-        # p(1) is no product p · 1.
+        # p(1) is not a product p · 1.
         return None if first.text in CONSTANTS else trees if applied is None else (applied,)
     if isinstance(first, Call) and first.function.startswith(_FUNCTIONS):
         return trees

@@ -58,7 +58,7 @@ VOCABULARIES: tuple[Vocabulary, ...] = (
     _vocabulary("acceptable", "unacceptable|not acceptable"),
     _vocabulary("before", "after"),
 )
-"""The vocabularies in the order they are tried."""
+"""The vocabularies in order of precedence."""
 
 _TERMS = _vocabulary(
     "∞|+∞|\\infty|+\\infty|infinity|positive infinity|infinite|inf|unbounded",
@@ -73,10 +73,10 @@ _TERMS = _vocabulary(
 
 _READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
-"""A "not" denies a state if it is at most so many words before it."""
+"""Maximum words between a "not" and the state that it denies."""
 _OFFER = 300
 _IDIOM = re.compile(r"\bno\s+(?:doubt|question|wonder|matter|idea|problem)\b", re.IGNORECASE)
-"""No's that deny nothing."""
+"""Idioms whose "no" denies nothing."""
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
 _DIGIT = re.compile(r"\d")
@@ -106,7 +106,7 @@ _SPOKEN_OF_WORDS = """
     antwort lautet por tanto
 """
 _SPOKEN_OF = _STATEMENTS | frozenset(_SPOKEN_OF_WORDS.split())
-"""Words that speak of what is judged, and say nothing of how."""
+"""Words about the judged statement that don't judge it."""
 _JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true", "correcte": "true"} | {
     "incorrect": "false",
     "wrong": "false",
@@ -114,7 +114,7 @@ _JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true
     "incorrecta": "false",
     "incorrecte": "false",
 }
-"""Words for a true statement, and for a false one."""
+"""Words for a true statement and for a false one -> the state."""
 _BESIDE = re.compile(
     r"\bfor\s+(?:all|every|each|any)\b.*|\b(?:correct|right)\s+(?=answer|label|verdict)", re.DOTALL | re.I
 )
@@ -133,8 +133,8 @@ _LIMITS = frozenset(_LIMITING_WORDS.split())
 def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     """Return the vocabulary of a reference answer.
 
-    The alternatives the question itself offers ("acute, right or obtuse?") take precedence; of the known vocabularies
-    the one most of whose states the question names.
+    The alternatives that the question offers ("acute, right or obtuse?") take precedence; else the known vocabulary
+    with most states named in the question.
     """
     word = _word(reference) or ""
     fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
@@ -180,7 +180,7 @@ def _named(vocabulary: Vocabulary, word: str, asked: frozenset[str]) -> tuple[in
 
 
 def state(text: str, vocabulary: Vocabulary) -> str | None:
-    r"""Return the state a whole answer is: ``**Yes.**``, ``\text{not valid}``, ``F``; None for anything else.
+    r"""Return the state that an answer consists of (``**Yes.**``, ``\text{not valid}``, ``F``), or None.
 
     "not X" is the other state if there are two, else ``"not X"`` itself, which equals no state.
     """
@@ -218,8 +218,8 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
     Args:
         text: An answer.
         vocabulary: The possible states.
-        question: The last sentence may affirm or deny it in its own words.
-        whole: The text is the whole answer: the only state it names counts wherever it is.
+        question: The question, which the last sentence may affirm or deny in its own words.
+        whole: Whether the text is the whole answer: its only state then counts at any position.
     """
     found = state(text, vocabulary)
     if found is not None:

@@ -75,13 +75,12 @@ def same_text(reference: str, candidate: str) -> str | None:
 
 
 def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
-    """Return whether two strings are the same except for quotation marks, TeX's spelling of signs and, in words, upper
-    case.
+    """Return whether two strings are the same except for quotation marks, TeX's signs and, in words, upper case.
 
     Args:
         reference: The reference's answer.
-        candidate: The completion's.
-        raised: Whether to ignore superscripts as well: ``Na^+`` is the string Na+, but ``x^2`` no number x2.
+        candidate: The completion's answer.
+        raised: Whether to ignore superscripts, too: ``Na^+`` is the string Na+, but ``x^2`` is not x2.
     """
     if reference.endswith("...") != candidate.endswith("..."):
         return False
@@ -109,9 +108,7 @@ def folded(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def spelled(text: str) -> str:
-    """Return the characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks
-    removed.
-    """
+    """Return the visible characters of an answer: accents, escapes and indices resolved, quotation marks removed."""
     text = tidy(text)
     if any(sign in text for sign in _MARKUP):
         text = _ACCENT.sub(lambda found: (found[2] or found[3] or found[5]) + _COMBINING[found[1] or found[4]], text)
@@ -120,17 +117,16 @@ def spelled(text: str) -> str:
         text = _INDEX.sub(r"\1", text).translate(_LOW_DIGITS)
     shown = unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES)
     bare = unquoted(shown)
-    # .72 is no 72.
+    # .72 is not 72.
     return f".{bare}" if bare[:1].isdigit() and f".{bare}" in shown[: len(bare) + _MARKS] else bare
 
 
 @lru_cache(maxsize=512)
 def canonical(text: str) -> str:
-    """Return `canonical_text`, cached: an answer is compared with many others."""
     return canonical_text(text)
 
 
-# -- A sentence that gives a name, and what makes another name of it.
+# -- A sentence that gives a name, and what turns it into another name.
 
 
 def leads(sentence: str, answer: str) -> bool:
@@ -151,10 +147,9 @@ def enumerates(text: str) -> bool:
 
 
 def contains(sentence: str, answer: str) -> bool:
-    """Return whether a sentence gives a short answer as a clause of its own: "... is ANSWER, because", "ANSWER, the
-    capital".
+    """Return whether a sentence gives a short answer as a separate clause: "... is ANSWER, because".
 
-    Not if it is retracted, one of several, or part of a longer name: "North ANSWER", "ANSWER-in-law".
+    The answer must not be retracted, one of several, or part of a longer name: "North ANSWER", "ANSWER-in-law".
     """
     if len(answer) > _CONTAINED or len(answer) < 2 or len(sentence) > _SENTENCE:
         return False
@@ -190,7 +185,7 @@ def same_print(reference: str, candidate: str) -> bool:
 
 
 def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
-    """Return whether two texts differ in upper case that distinguishes symbols: CO and Co, NO and No, MW and mW."""
+    """Return whether two texts differ in case that distinguishes symbols: CO and Co, NO and No, MW and mW."""
     ours, theirs = spelled(reference), spelled(answer)
     if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output
@@ -214,9 +209,7 @@ def _is_symbol(one: str, other: str, asked: bool) -> bool:
 
 
 def goes_on(reference: str, answer: str, question: TypedQuestion) -> bool:
-    """Return whether an answer that holds the reference's text extends it to another name: "Paris, Texas", "Ann's
-    brother".
-    """
+    """Return whether an answer extends the reference's text to another name: "Paris, Texas", "Ann's brother"."""
     ours, theirs = spelled(reference), spelled(answer)
     at = theirs.casefold().rfind(ours.casefold())
     if at < 0 or not ours:

@@ -1,6 +1,6 @@
 """The shape of an answer: lists, sets, tuples, intervals, matrices, split at their outermost level.
 
-Nothing here compares values; `equality` does, part by part.
+Values are not compared here; `equality` does that, part by part.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from workbench.verifiers.rules.tokens import FUNCTIONS
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
 
 MOST_PARTS = 60
-"""An answer of more parts is compared as text only."""
+"""Maximum parts of an answer; a longer one is compared as text only."""
 
 _OPEN, _CLOSE = "([{⟨", ")]}⟩"
 _MATRIX = re.compile(
@@ -60,8 +60,8 @@ class Shape(NamedTuple):
     """A split answer.
 
     Attributes:
-        kind: Its kind.
-        parts: Its members as written; a matrix's rows joined, ``width`` a row.
+        kind: The kind of the shape.
+        parts: The members as written; a matrix's rows joined, ``width`` members each.
         width: Columns of a matrix; 0 for the others.
         closed: For an interval, whether its lower and upper ends belong to it.
     """
@@ -75,7 +75,7 @@ class Shape(NamedTuple):
 def shape(text: str) -> Shape | None:
     """Split a tidy answer; None if it is one value.
 
-    A name before an equals sign (``A = ...``, ``(x, y) = ...``) and "∈" before a finite set are left out.
+    A name before an equals sign (``A = ...``, ``(x, y) = ...``) and "∈" before a finite set are omitted.
     """
     if (named := names_and_value(text)) and _BEGINS_A_SHAPE.match(named[1]):
         text = named[1]
@@ -103,7 +103,7 @@ def shape(text: str) -> Shape | None:
 
 
 def split_list(text: str) -> list[str]:
-    r"""Return the members of a list without brackets around it: ``1, 2 and 3``; one member if it is no list.
+    r"""Return the members of a list without brackets around it: ``1, 2 and 3``; a single member if it is not a list.
 
     A comma of thousands separates nothing, nor does anything within brackets; ``\pm`` makes two members.
     """
@@ -122,7 +122,7 @@ def hyphened(text: str) -> int:
 
 
 def in_steps(text: str) -> list[str]:
-    """Split at arrows, signs of order, hyphens or words of sequence; one member if there are none."""
+    """Split at arrows, signs of order, hyphens or words of sequence; a single member without any."""
     if _AND_THEN.search(text):
         return split_list(_AND_THEN.sub(", ", text))
     return (_HYPHEN if _HYPHENED.fullmatch(text) else _THEN).split(text)
@@ -261,7 +261,7 @@ def _both_signs(text: str) -> list[str]:
 
 
 _LONGEST_VECTOR = 200
-"""Characters: what unit vectors are looked for in takes time by the square of its length."""
+"""Maximum characters of a vector: searching for unit vectors takes time quadratic in its length."""
 
 
 _AXES_OR_DIGITS = re.compile(r"[\dijk=]")

@@ -45,7 +45,7 @@ _SIBLINGS = (
     "woman women,man men,adult people person",
     "real,imaginary",
 )
-"""Words for things of one kind, where one of them is not another; those of one slot mean about the same."""
+"""Words for things of the same kind that exclude each other; words in one slot mean about the same."""
 _SLOTS: dict[str, set[tuple[int, int]]] = {}
 for _kind, _names in enumerate(_SIBLINGS):
     for _slot, _alike in enumerate(_names.split(",")):
@@ -105,7 +105,7 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
     Args:
         around: The text before and after the value in its sentence.
         value: The value.
-        question: The thing it asks for counts, and those of its other words that the clause shares.
+        question: The question: the thing it asks for counts, and other words that the clause shares with it.
     """
     before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
     behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]

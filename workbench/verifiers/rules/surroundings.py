@@ -1,4 +1,4 @@
-"""The text around an answer in a completion, and whether it denies it or makes it another value."""
+"""The text around an answer in a completion, and whether it denies the answer or makes it another value."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ _MAY_BE = re.compile(
     r"[\s$*_}\])\\\"'”’,;]{0,8}(?:but|though|although|or)\s+(?:\w+\s+){0,2}(?:might|could|may)\s+(?:\w+\s+)?be\s+[$\\\d-]",
     re.IGNORECASE,
 )
-"""Behind an answer what else it may be: "5, but it might be 6"."""
+"""An alternative after an answer: "5, but it might be 6"."""
 _OR_ELSE = re.compile(
     r"[.\s$*_}\])\\\"'”’,]{0,8}\bor\s+"
     r"(?!(?:so\s+)?(?:about|roughly|approximately|equivalently|simply|just|in|as|written|≈|\\approx)|[$\\\d-])"
@@ -172,7 +172,7 @@ class Surroundings(NamedTuple):
 
     Attributes:
         before: The sentence up to the answer, without box and math delimiters.
-        left: The same with the text right before the answer unchanged.
+        left: The same, with the text right before the answer unchanged.
         behind: The reply from the answer's end on, as far as it may still refer to it.
     """
 
@@ -204,7 +204,7 @@ def denied(around: Surroundings) -> bool:
 
 
 def taken_back(reference: str, answer: str) -> bool:
-    """Return whether a sentence that holds an answer retracts it afterwards: "Ann. Wait, Bea"."""
+    """Return whether a sentence that contains an answer retracts it afterwards: "Ann. Wait, Bea"."""
     at = answer.casefold().rfind(reference.casefold())
     return at >= 0 and _denied_behind(answer[at + len(reference) :])
 

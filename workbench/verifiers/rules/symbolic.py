@@ -1,7 +1,7 @@
-"""Sums, integrals, limits and equations that the rules can't decide themselves, compared by sympy.
+"""Sums, integrals, limits and equations that the rules can't decide, compared by sympy.
 
-Only worker processes import this module: it loads sympy, and nothing in it is bounded in time. Importing it also
-compares one easy pair, so that a server which imports it once shares its tables with every worker it forks.
+Only worker processes import this module: it loads sympy, and its running time is unbounded. The import also compares
+one easy pair, so that a server which imports it once shares its tables with every worker it forks.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ logging.getLogger("latex2sympy2_extended").setLevel(logging.CRITICAL)
 def same_symbolic(first: str, second: str) -> bool | None:
     """Return whether two short expressions or equations are equal; None if sympy can't parse or decide them.
 
-    It is symmetric: the two are compared in one fixed order.
+    The result is symmetric: the two are compared in a fixed order.
 
     Raises:
-        MemoryError: the comparison needs more than there is.
+        MemoryError: The comparison needs more memory than available.
     """
     try:
         one, other = (_tree(text) for text in sorted((first, second)))
@@ -63,7 +63,7 @@ def _tree(text: str) -> Any:
         return None
     if any(token[0] == '"' or token in _UNREAD or (token[0] == "\\" and token not in _MACROS) for token in tokens):
         return None
-    # It multiplies adjacent terms, a mixed number's parts and thousands too.
+    # sympy multiplies adjacent terms, also a mixed number's parts and groups of thousands.
     if any(number.isdigit() and (foot == "_" or foot[0].isdigit()) for number, foot in pairwise(tokens)):
         return None
     tree = latex2sympy(

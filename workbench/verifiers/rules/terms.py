@@ -19,7 +19,7 @@ _GENERIC = {
     **dict.fromkeys(("law", "property", "rule", "theorem", "principle"), "law"),
     **dict.fromkeys(("method", "algorithm", "procedure", "technique"), "method"),
 }
-"""Nouns of which a term may have any of its kind."""
+"""Generic nouns of terms that may replace each other -> one of them."""
 _COMPASS = {"n": "north", "e": "east", "s": "south", "w": "west"}
 _COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}
 _OF = re.compile(r"(\w+) of (?:the )?(.+)")
@@ -27,7 +27,7 @@ _STRAND = re.compile(r"(?:([53])['′’]?[\s-]*)?([ACGTUN][ACGTUN\s-]{2,}?)(?:[
 _SENTENCE = re.compile(r"[.:!?«»“”\"()\n]")
 _LEAST_COMPOUND, _LONGEST_SENTENCE = 3, 400
 _LONGEST = 200
-"""Characters of a term."""
+"""Maximum characters of a term."""
 _LEAST_CONTEXT = 2
 
 

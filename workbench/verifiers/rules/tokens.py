@@ -19,7 +19,7 @@ _TRIGONOMETRIC = "sin cos tan cot sec csc sinh cosh tanh coth sech csch"
 _INVERSE = "sin cos tan cot sec csc sinh cosh tanh"
 _OTHER = "ln log lg exp sqrt abs max min floor ceil cis"
 FUNCTIONS = {name: name for name in f"{_TRIGONOMETRIC} {_OTHER}".split()}
-"""Spelled name of a function (after a backslash or bare) -> its name here."""
+"""Name of a function as written (with a backslash or bare) -> its name here."""
 FUNCTIONS |= {prefix + name: "a" + name for name in _INVERSE.split() for prefix in ("arc", "ar", "a")}
 FUNCTIONS |= {"tg": "tan", "ctg": "cot", "cosec": "csc", "arctg": "atan"}
 
@@ -100,8 +100,8 @@ def tokenize(text: str) -> list[str]:
     """Cut the text into tokens.
 
     Raises:
-        NotUnderstood: words, or characters no expression has.
-        TooComplex: the text is too long or holds a very long run of digits.
+        NotUnderstood: The text contains words, or characters that no expression has.
+        TooComplex: The text is too long or has a very long run of digits.
     """
     refuse_long(text)
     if not text.isascii():

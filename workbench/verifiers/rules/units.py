@@ -196,11 +196,11 @@ ALIASES = {
     "kilowatt hour": "kWh",
     "kilowatt-hour": "kWh",
 }
-"""Spellings of several words, and the two whose pieces read otherwise."""
+"""Spellings of several words, and two whose parts would be parsed differently."""
 
 
 MAX_UNIT = 60
-"""Characters of one unit."""
+"""Maximum characters of one unit."""
 _MAX_FACTORS = 8
 _MAX_POWER = 9
 
@@ -213,14 +213,12 @@ class Unit(NamedTuple):
     """Base units and their powers, sorted; empty for pure numbers."""
     pi: int = 0
     offset: Fraction = Fraction(0)
-    """Of a temperature scale."""
+    """Offset of a temperature scale."""
     dropped: bool = True
     """Whether an answer without a unit may mean this one; not so for ``%`` and ``°``, which change the value."""
 
 
 class _UnitEntry(NamedTuple):
-    """A row of the table: the definition of a name."""
-
     definition: str
     prefixes: str
 
@@ -258,7 +256,7 @@ def unit(text: str) -> Unit | None:
 
 
 def unit_powers(text: str) -> dict[Unit, int] | None:
-    """Return the powers of the units a ``plain`` text multiplies; None if it is no unit."""
+    """Return the powers of the units that a ``plain`` text multiplies; None if it is not a unit."""
     if unit(text) is None:
         return None
     powers: dict[Unit, int] = {}
@@ -268,7 +266,7 @@ def unit_powers(text: str) -> dict[Unit, int] | None:
 
 
 def leading_unit(text: str) -> str:
-    """Return the longest unit a ``plain`` text begins with: ``kg/m^3`` of "kg/m^3 in summer"; else nothing."""
+    """Return the longest unit at the start of a ``plain`` text: ``kg/m^3`` of "kg/m^3 in summer"; else ""."""
     at = longest = 0
     while at < MAX_UNIT and (token := _TOKEN.match(text, at)) and token["name"] != "in":
         at = token.end()
@@ -364,7 +362,7 @@ def _scaled(base: Unit | None, power: int) -> Unit | None:
     return base._replace(factor=base.factor * (Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)))
 
 
-# -- Units after a value that is no plain number, such as ``5\sqrt{2}\text{ cm}``, and the value without them.
+# -- Units after a value that is not a plain number, such as ``5\sqrt{2}\text{ cm}``, and the value without them.
 
 
 _BEFORE_UNIT = re.compile(
@@ -388,7 +386,7 @@ def split_letter(text: str) -> tuple[str, Unit] | None:
 
 
 def split(text: str) -> tuple[str, Unit] | None:
-    """Split a text into a value and a known unit that is the rest of it, or return None."""
+    """Split a text into a value and a known unit that ends it; else return None."""
     if len(text) > MAX_NUMBER:
         return None
     for tries, before in enumerate(_BEFORE_UNIT.finditer(text)):

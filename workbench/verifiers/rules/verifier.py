@@ -19,7 +19,7 @@ from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
 RULE_VERSION = "8"
-"""Goes up with every change that may change a verdict."""
+"""Incremented with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}
 _OUTCOMES = {True: Outcome.CORRECT, False: Outcome.INCORRECT, None: Outcome.ABSTAIN}
@@ -37,7 +37,7 @@ class Rules:
 
     def __init__(self, **options: str) -> None:
         self._leniency = made(Leniency, options)
-        # Without sympy the rules still decide what they can read.
+        # Without sympy the rules still decide what they can parse.
         self.version = RULE_VERSION
         self.lack = latex.lack()
         if self.lack is None:
@@ -48,7 +48,7 @@ class Rules:
         return chosen(self._leniency)
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
-        """Return the verdict, or the comparison deferred to a worker: never slow, whatever the texts are."""
+        """Return the verdict, or the comparison deferred to a worker; this is never slow, whatever the texts are."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, _needs_worker))
@@ -97,10 +97,9 @@ def _verdict(found: Answers, decision: Decision) -> Verdict:
 
 
 def _key(item: VerifierInput, found: Answers, chosen: dict[str, object]) -> bytes:
-    """Hash everything a worker's verdict depends on: the final answers, the type, the question with its options and
-    wording.
+    """Hash everything a worker's verdict depends on: the final answers, the type, the question and its options.
 
-    If a reference has several parts, also the completion: some may be outside its last box.
+    For a reference with several parts this includes the completion: some parts may be outside its last box.
     """
     texts = [*found.parts, found.candidate.text, item.subtype or "", item.question]
     if len(found.parts) > 1:

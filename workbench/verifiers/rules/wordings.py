@@ -58,7 +58,7 @@ def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Compar
         if left_open or (
             ours.labels == theirs.labels and names_another(other.text, ours.labels, with_.question.options)
         ):
-            # Which of the letters that a sentence names it chooses, only its meaning tells.
+            # Only the meaning of a sentence decides which of its letters it chooses.
             raise Doubt("semantic")
     return Equality(ours.labels == theirs.labels, "choice.text")
 

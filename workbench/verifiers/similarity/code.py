@@ -9,10 +9,10 @@ from workbench.core.errors import VerifierError
 from workbench.verifiers.similarity.verifier import HINT, Similarity, TooLongError, installed
 
 LANGUAGES = ("c", "c_sharp", "cpp", "go", "java", "javascript", "php", "python", "ruby", "rust")
-"""The languages codebleu knows; each needs its grammar, ``tree-sitter-java`` and so on."""
+"""The languages that codebleu supports; each needs its grammar, ``tree-sitter-java`` and so on."""
 
 MAX_CHARACTERS = 60_000
-"""Of each side; 50 kB of Python take about half a second."""
+"""Maximum characters of each side; 50 kB of Python take about half a second."""
 
 _FITTING = ("0.21.", "0.22.")
 _BASE = installed("codebleu", "tree-sitter", hint=f"{HINT} (Python 3.11 or 3.12)")
@@ -21,9 +21,9 @@ _BASE = installed("codebleu", "tree-sitter", hint=f"{HINT} (Python 3.11 or 3.12)
 class CodeBleu(Similarity):
     """CodeBLEU with equal weights, by default of the whole texts.
 
-    Two properties of the package affect its scores: a reference without data flow, and one of which no flow matches,
-    both count as full data flow, so that programs with nothing in common score 0.25; and if several variables
-    feed one, the score can differ slightly from one process to the next.
+    Two properties of the package affect its scores. A reference without data flow, or without a matching flow, counts
+    as full data flow, so that programs with nothing in common score 0.25. If several variables feed one, the score can
+    differ slightly between processes.
     """
 
     description: ClassVar[str] = "Similarity: CodeBLEU (codebleu) reaches a threshold"
@@ -58,7 +58,7 @@ def _grammar(lang: str) -> str:
     """Return the language's grammar and its version.
 
     Raises:
-        VerifierError: It isn't installed, or is of a version that codebleu's tree-sitter can't load.
+        VerifierError: The grammar isn't installed, or has a version that codebleu's tree-sitter can't load.
     """
     package = f"tree-sitter-{lang.replace('_', '-')}"
     hint = f"Run: pip install '{package}>=0.21,<0.23'"

@@ -11,7 +11,8 @@ from typing import ClassVar
 from workbench.verifiers.similarity.verifier import Similarity, TooLongError, installed
 
 MAX_WORDS = 20_000
-"""Words and signs of both sides together; nltk's alignment is linear in them (about 0.1 s), its stemmer slow."""
+"""Maximum words and signs of both sides together; nltk's alignment is linear in them (about 0.1 s), its stemmer slow.
+"""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -19,7 +20,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 class MeteorNoSyn(Similarity):
     """METEOR with nltk's parameters (α 0.9, β 3, γ 0.5) and Porter's stemmer; words are runs of letters and digits.
 
-    The penalty for fragments is nltk's: one word that is equal makes 0.5, two in a row 0.94.
+    The penalty for fragments is nltk's: one equal word scores 0.5, two in a row 0.94.
     """
 
     description: ClassVar[str] = "Similarity: METEOR (nltk) without synonyms reaches a threshold"
@@ -37,7 +38,7 @@ class MeteorNoSyn(Similarity):
 
 
 class _NoSynonyms:
-    """Replaces WordNet for nltk, without any word."""
+    """Replaces WordNet for nltk, without any synonyms."""
 
     def synsets(self, word: str) -> list[object]:
         return []

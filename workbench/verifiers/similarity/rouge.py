@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from workbench.verifiers.similarity.verifier import Similarity, TooLongError, installed
 
 MAX_PAIRS = 1_500_000
-"""Words of one side times words of the other: the table of the subsequence has so many cells (about 0.3 s)."""
+"""Maximum product of the numbers of words of both sides: the size of the subsequence's table (about 0.3 s)."""
 
 
 class RougeL(Similarity):
@@ -24,7 +24,6 @@ class RougeL(Similarity):
     version: str = f"{installed('rouge-score')}+2"
 
     def score(self, reference: str, candidate: str) -> float:
-        """F1 of the longest common subsequence."""
         words = _tokenizer().tokenize
         if len(words(reference)) * len(words(candidate)) > MAX_PAIRS:
             raise TooLongError("the texts have too many words for ROUGE-L")

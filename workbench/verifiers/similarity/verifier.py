@@ -21,12 +21,12 @@ class TooLongError(Exception):
 
 
 def installed(*packages: str, hint: str = HINT) -> str:
-    """Return the versions of packages, as a verifier's version: ``sacrebleu2.6.0``, joined by ``+``.
+    """Return the versions of packages as a verifier's version: ``sacrebleu2.6.0``, joined by ``+``.
 
     Only their metadata is read.
 
     Raises:
-        VerifierError: One isn't installed.
+        VerifierError: A package isn't installed.
     """
     try:
         return "+".join(f"{package}{version(package)}" for package in packages)
@@ -35,12 +35,12 @@ def installed(*packages: str, hint: str = HINT) -> str:
 
 
 class Similarity(ABC):
-    """Correct when a metric's score of the completion against the reference reaches a threshold.
+    """Accepts a completion whose score against the reference reaches a threshold.
 
     Args:
-        threshold: The least score of a correct completion, 0 to 1, as text.
-        of: ``final`` to compare final answers, ``whole`` to compare the texts as stored, ``auto`` for final answers
-            but of programs, which have none, the whole texts.
+        threshold: The minimum score of a correct completion, 0 to 1, as text.
+        of: ``final`` to compare final answers, ``whole`` to compare the texts as stored, ``auto`` for final answers,
+            but whole texts of programs, which have none.
     """
 
     description: ClassVar[str]
@@ -69,11 +69,11 @@ class Similarity(ABC):
         """Return the metric for two non-empty texts, 0 to 1.
 
         Raises:
-            TooLongError: It would take too long.
+            TooLongError: The metric would take too long.
         """
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """Score the texts; abstain where a side has none or both are too long for the metric."""
+        """Score the texts; abstain if a side has no text, or both are too long for the metric."""
         sides = self._sides(item)
         if not sides.reference.strip():
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
@@ -83,7 +83,7 @@ class Similarity(ABC):
             score = self.score(sides.reference, sides.candidate)
         except TooLongError as error:
             return sides.verdict(Outcome.ABSTAIN, "too_complex", detail=str(error))
-        # Sums of floats end a little above 1 for equal texts.
+        # Sums of floats can slightly exceed 1 for equal texts.
         score = min(max(score, 0.0), 1.0)
         outcome = Outcome.CORRECT if score >= self._threshold else Outcome.INCORRECT
         return sides.verdict(outcome, "similarity", score=score)
@@ -102,7 +102,7 @@ class Similarity(ABC):
 
 
 class _Sides(NamedTuple):
-    """The two texts compared; if they are final answers, with their offsets."""
+    """The two compared texts; final answers have offsets."""
 
     reference: str
     candidate: str

@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.core.verdict import Outcome, Verdict
 
 STAGES = "stages"
-"""The option that names a stack's stages."""
+"""The option with a stack's stages."""
 MOST_STAGES = 20
 _WORDS = {
     "correct": (Outcome.CORRECT,),
@@ -27,11 +27,11 @@ class Stage(Struct, frozen=True, kw_only=True):
     """A verifier in a stack.
 
     Attributes:
-        name: The verifier's.
-        outcomes: Its own verdicts that decide an item.
-        least: A score from which on an item is correct, whatever the verifier's own verdict; None without one.
-        most: The same for a score up to which an item is incorrect.
-        types: Answer types or subtypes it is called for; empty for all items.
+        name: The verifier's name.
+        outcomes: The verifier's verdicts that decide an item.
+        least: Minimum score at which an item is correct, whatever the verdict; None without one.
+        most: Maximum score at which an item is incorrect, whatever the verdict; None without one.
+        types: Answer types or subtypes that the stage is called for; empty for all items.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     types: tuple[str, ...] = ()
 
     def is_for(self, subtype: str | None) -> bool:
-        """Return whether it is called for items of an answer subtype; one that has types ignores untyped items."""
+        """Return whether the stage is called for items of a subtype; a stage with types ignores untyped items."""
         return not self.types or (
             subtype is not None and any(subtype in (one, *_above(one, subtype)) for one in self.types)
         )
@@ -70,15 +70,15 @@ def _spelt(score: float) -> str:
 
 
 def _above(one: str, subtype: str) -> tuple[str, ...]:
-    """Return the subtype and its type, which includes it: ``A`` is for ``A1`` too."""
+    """Return the subtype and the types that include it: ``A`` includes ``A1``."""
     return (subtype,) if len(one) == 1 and subtype.startswith(one) else ()
 
 
 def stages(text: str) -> tuple[Stage, ...]:
-    """Parse the stages that an option names, in their order.
+    """Parse the stages of an option, in their order.
 
     Raises:
-        ValueError: There is none, or one has another form.
+        ValueError: No stage is given, or one has another format.
     """
     found = tuple(_stage(part.strip()) for part in text.split(",") if part.strip())
     if not found:

@@ -1,4 +1,4 @@
-"""The kind ``stack``: verifiers in sequence; each judges the items that those before it have left undecided."""
+"""The kind ``stack``: verifiers in sequence; each judges the items that the earlier ones left undecided."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ if TYPE_CHECKING:
     from workbench.verifiers.registry import Registry
 
 LocalJudge = Callable[[VerifierInput], Awaitable[Verdict]]
-"""Has a verifier that works on this machine judge an item, wherever that may hang or crash without harm."""
+"""Has a local verifier judge an item, in a process where it may hang or crash without harm."""
 WhenSpent = Literal["pause", "next"]
 WHEN_SPENT: Final = "when_spent"
 NO_STAGE: Final = "no_stage"
-"""The reason of a verdict on an item whose answer type no stage is for."""
+"""The reason of the verdict on an item whose answer type has no stage."""
 RULE: Final = "stage."
-"""Before a stage's name: the rule of a verdict that it decided or deferred."""
+"""The rule of a verdict that a stage decided or deferred; the stage's name follows."""
 _PACES = ("rpm", "tpm")
 
 
 class LocalPart(Struct, frozen=True):
-    """A stage's verifier that works on this machine, with its kind and options."""
-
     name: str
     verifier: Verifier
     spec: tuple[str, dict[str, str]]
@@ -57,7 +55,7 @@ class Stack:
     isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
-        # Its entry point would be looked up while the package is imported.
+        # A direct import would be circular: the registry imports this package.
         from workbench.verifiers.registry import Registry
 
         self.stages = stages(required(options, STAGES))
@@ -79,7 +77,7 @@ class Stack:
 
     @property
     def local_parts(self) -> tuple[LocalPart, ...]:
-        """Return those that work on this machine; a caller that lets it judge sets them up by `with_judges`."""
+        """Return the local stages; a caller that uses the stack sets them up by `with_judges`."""
         return tuple(
             LocalPart(name, cast("Verifier", verifier), (made.kind, made.options))
             for name, (made, verifier) in self._made.items()
@@ -87,29 +85,28 @@ class Stack:
         )
 
     def with_judges(self, judges: Mapping[str, LocalJudge]) -> Stack:
-        """Return the same stack with its local verifiers running, by their names."""
+        """Return the same stack with its local verifiers running, by name."""
         found = copy.copy(self)
         found._judges = judges
         return found
 
     def config(self) -> dict[str, object]:
-        """Return the stages as they are spelt, and each verifier's identity."""
         made = {name: identity(verifier) for name, (_, verifier) in self._made.items()}
         spent = {WHEN_SPENT: self._when_spent} if self._when_spent != "pause" else {}
         return {STAGES: in_words(self.stages), "verifiers": made, **spent}
 
     def servers(self) -> dict[str, ModelServer]:
-        """Return all stages' servers, by the stage's name and the role there; none if all work on this machine."""
+        """Return all stages' servers, by the stage's name and the role there; empty if all stages are local."""
         return {
             _role(name, role): server for name, one in self._served().items() for role, server in one.servers().items()
         }
 
     def limits(self) -> Limits:
-        """Return its own limits; each stage's apply in addition."""
+        """Return the stack's own limits; each stage's limits apply in addition."""
         return self._limits
 
     def stage_limits(self) -> tuple[StageLimits, ...]:
-        """Return each stage's own budget and rate, over the servers that it calls."""
+        """Return each stage's budget and rate, over the servers that it calls."""
         return tuple(
             StageLimits(
                 name=name,
@@ -121,14 +118,12 @@ class Stack:
         )
 
     def calls_per_item(self) -> float:
-        """Return the maximum: all stages' calls."""
         return sum(one.calls_per_item() for one in self._served().values())
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Return the first stage's verdict that decides the item, else the last one's.
 
-        The votes are the verdicts of the stages that were called, in their order; the rule and the trace name the
-        stage that gave the verdict.
+        The votes are the verdicts of the called stages, in their order; the rule and the trace name the deciding stage.
         """
         if not self._made:
             raise ValueError(f"{STAGES}: not looked up yet; a run does that")
@@ -170,7 +165,7 @@ class Stack:
 
             return await judged_by_server(cast("ServedVerifier", verifier), item, ask_stage, secret)
         if (judge := self._judges.get(stage.name)) is None:
-            # A preview of the calls includes those of later stages, too.
+            # A preview of the calls includes those of later stages.
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="unjudged"))
         started = time.perf_counter()
         verdict = await judge(item)

@@ -2,5 +2,6 @@
 
 attack: programs, and the targets set up for them. harness: the process that is attacked. watching: results.
 
-They harm nothing: the test creates what they write, read and connect to, and they end only processes that it started.
+The attacks do no harm: the test creates what they write, read and connect to, and they end only processes that it
+started.
 """

@@ -19,21 +19,21 @@ from msgspec import Struct
 from workbench.core.code import OUTCOMES, PASS, CodeTest, Execution, Level, Program
 from workbench.core.files import new_mark, remove_marked, sweep, temporary_folder
 
-# -- What is set up for attacks to reach for: a folder, a secret, listeners, a terminal. None of it may be reached.
+# -- Targets of the attacks: a folder, a secret, listeners, a terminal. None of them may be reached.
 
 
 VARIABLE: Final = "WORKBENCH_PLANTED"
 """Environment variable of the attacked process that holds the secret."""
 ANY: Final = ""
-"""The name of an unknown attack."""
+"""Stands for an unknown attack."""
 _REACHED: Final = tuple(map(Path, (".", "/", "/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~"))))
-"""Folders outside that attacks try to write in; if they can, their traces are removed."""
+"""Folders outside that attacks try to write in; if they succeed, their traces are removed."""
 _SECRET_FILE: Final = 48
 _FILES: Final = frozenset(("secret", "target", "listener"))
 
 
 SCRATCH_BYTES: Final = 1 << 24
-"""Of the folder that attacks write in which are made for one."""
+"""Size of the writable folder for attacks on such folders, in bytes."""
 
 
 class Scene(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Scene(Struct, frozen=True):
     Attributes:
         folder: A world-writable folder with a file ``secret``, a file ``target`` and a socket ``listener``.
         mark: A random word for names of files that attacks create; also the name of an abstract socket that listens.
-        secret: A random text that no program is told.
+        secret: A random text that no program gets.
         port: The port of a TCP and a UDP socket that listen on this machine.
     """
 
@@ -52,7 +52,7 @@ class Scene(Struct, frozen=True):
     port: int
 
     def names(self, attack: str, harness: int) -> str:
-        """Return a program's targets as assignments: where to try to write, whom to connect to, whom to kill."""
+        """Return a program's targets as assignments: paths to write, addresses to connect to, processes to kill."""
         told = {"NAME": attack, "FOLDER": self.folder, "MARK": self.mark, "PORT": self.port, "HARNESS": harness}
         return "\n".join(f"{name} = {value!r}" for name, value in told.items())
 
@@ -61,7 +61,7 @@ class Scene(Struct, frozen=True):
 
 
 class PreparedScene:
-    """A scene that is set up, with its traces of attacks."""
+    """A scene that is set up; it finds the traces of attacks."""
 
     def __init__(self, scene: Scene, sockets: list[socket.socket], terminal: int) -> None:
         self.scene = scene
@@ -70,7 +70,7 @@ class PreparedScene:
         self._target = _state(Path(scene.folder) / "target")
 
     def traces(self) -> Mapping[str, list[str]]:
-        """Return traces that attacks have left outside, by their names; `ANY` if a trace has none."""
+        """Return traces that attacks have left outside, by attack; `ANY` for traces of unknown attacks."""
         found = defaultdict[str, list[str]](list)
         for name in sorted(set(os.listdir(self.scene.folder)) - _FILES):
             found[name.partition(".")[0].partition(f"-{self.scene.mark}")[0]].append(f"left {name!r} outside")
@@ -146,27 +146,27 @@ _FOLDER: Final = Path(__file__).parent / "corpus"
 class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A program that tries to do what a solution must not, and the tests that detect success.
 
-    The program finds `Scene.names` as globals, and ``SECRET`` in a test stands for the text planted where it must not
-    read: a test that expects it passes only if the program got hold of it.
+    The program gets `Scene.names` as globals. ``SECRET`` in a test is replaced by the text planted where the program
+    must not read: a test that expects it passes only if the program has read it.
 
     Attributes:
         name: In kebab case, unique.
         tries: Its aim, as in "tries to ...".
         source: Its source: a write-up's title, or "our own".
         link: The write-up's address.
-        first: It is among the few that are run before a level is used the first time.
+        first: Whether it is one of the few that are run before the first use of a level.
         levels: The levels that withstand it.
-        scratch: It has a folder to write in.
-        forges: Its ``statement`` and ``program`` tests may pass, if only they are counted as forgeable.
-        seconds: Wall time of a test; short where it would run for ever anyway.
+        scratch: Whether it has a writable folder.
+        forges: Whether its ``statement`` and ``program`` tests may pass, if they are counted as forgeable.
+        seconds: Wall time of a test; short if it would run forever.
         program: Its code.
-        language: Of program and tests; one that can't be run here is left out.
+        language: The language of program and tests; attacks in unavailable languages are skipped.
         entry_point: The function the tests call; None if unspecified.
-        setup: Code between it and the tests.
-        expressions: Tests compared outside, so that none may pass.
-        statements: Tests of any other statements.
-        programs: Tests that are one program with it.
-        stdio: Texts for standard input with the output that a right program would give.
+        setup: Code between the program and the tests.
+        expressions: Tests compared outside; none may pass.
+        statements: Tests with other statements.
+        programs: Tests that form one program with it.
+        stdio: Texts for standard input with the output of a correct program.
     """
 
     name: str
@@ -188,7 +188,6 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stdio: tuple[tuple[str, str], ...] = ()
 
     def tests(self, scene: Scene) -> tuple[CodeTest, ...]:
-        """Return its tests, with the planted secret where they expect it."""
         return (
             *(CodeTest(form="expression", source=scene.with_secret(source)) for source in self.expressions),
             *(CodeTest(form="statement", source=scene.with_secret(source)) for source in self.statements),
@@ -197,7 +196,6 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
     def staged(self, scene: Scene, harness: int) -> Program:
-        """Return the program and its tests, to be run by the process ``harness``."""
         source = f"{scene.names(self.name, harness)}\n{self.program}"
         return Program(
             source=source,
@@ -209,7 +207,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
     def passes(self, scene: Scene, execution: Execution) -> list[str]:
-        """Return the tests that passed and mustn't, and faults in the number or flags of outcomes."""
+        """Return the tests that passed and mustn't, and errors in the number or flags of outcomes."""
         tests = self.tests(scene)
         if len(execution.outcomes) != len(tests):
             return [f"{len(execution.outcomes)} outcomes came of {len(tests)} tests"]
@@ -228,7 +226,7 @@ class AttackResult(Struct, frozen=True, kw_only=True):
     """The result of an attack on a level.
 
     Attributes:
-        name: The attack's.
+        name: The attack's name.
         level: The level attacked.
         outcomes: The letters of its tests.
         wrong: Its successes; empty if the level held.

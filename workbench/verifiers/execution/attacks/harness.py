@@ -1,6 +1,6 @@
 """The process that is attacked: it runs the attacks like any solutions, and reports the results.
 
-It is a separate process so that an attack which kills it, or reads its environment, affects no other.
+It is a separate process so that an attack which kills it, or reads its environment, affects no other process.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A report of the attacked process, one line each.
 
     Attributes:
-        name: The attack it is about; None for the end, or for a level that isn't available.
+        name: The attack; None for the end, or for an unavailable level.
         execution: The attack's result.
         after: The outcomes of an honest program that was run after it, if they are wrong.
         grown: Bytes by which the process grew.
         unusable: Why the level can't be used at all.
-        left: Processes that live on after the pool was closed.
+        left: Processes that survived the end of the pool.
     """
 
     name: str | None = None

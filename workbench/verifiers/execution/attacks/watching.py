@@ -1,4 +1,4 @@
-"""Attacking a level and observing the effects: each attack ends with a list of its successes."""
+"""Attack a level and observe the effects: each attack ends with a list of its successes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from workbench.verifiers.execution.attacks.harness import Order, Report
 
 _WORKERS: Final = 4
 _SILENCE_S: Final = 20.0
-"""The attacked process counts as hanging if it reports nothing for so long."""
+"""Seconds without a report after which the attacked process counts as hanging."""
 
 _MUCH_GROWTH: Final = 2**28
-"""Bytes the attacked process mustn't grow by over one attack."""
+"""Maximum growth of the attacked process over one attack, in bytes."""
 
 _BOOT: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
@@ -36,21 +36,19 @@ _BOOT: Final = (
 
 
 class UnusableLevelError(VerifierError):
-    """A level can't be used on this machine at all: a requirement is missing."""
+    """A level can't be used on this machine: a requirement is missing."""
 
 
 class _AttacksSeen(Struct):
-    """Results of the attacks so far, by their names."""
-
     outcomes: dict[str, str] = {}
     wrong: dict[str, list[str]] = msgspec.field(default_factory=lambda: defaultdict(list))
 
 
 def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> list[AttackResult]:
-    """Run attacks at a level; effects that can't be attributed are reported for all.
+    """Run attacks at a level; effects of unknown origin are reported for all.
 
     Args:
-        scratch: Bytes of a folder that they may write; 0 for none.
+        scratch: Size of a writable folder in bytes; 0 for none.
 
     Raises:
         UnusableLevelError: The level doesn't start here.

@@ -1,8 +1,8 @@
 """A child: one process, forked from the server, for one solution.
 
 It reads its job from standard input and, once it is locked in, runs it. The rest of standard input is the program's own
-input. Results go to a separate pipe; nothing here can keep a hostile program from writing there too, so a reader must
-trust nothing but "this process gave this value".
+input. Results go to a separate pipe; a hostile program can write there, too, so the reader must trust nothing but "this
+process gave this value".
 """
 
 from __future__ import annotations
@@ -27,24 +27,23 @@ SOLUTION = "<solution>"
 TEST = "<test>"
 _MODES = {"expression": "eval", "plain": "eval", "statement": "exec"}
 FAILED = b"\0failed\0"
-"""Separates a program's output from the reason of its end, in a job of the form ``stdio``."""
+"""Separates a program's output from the reason of its end, in a job of kind ``stdio``."""
 
 NO_CODE = 3
-"""The exit status, in the same form, of a text that is no program."""
+"""The exit status in a job of kind ``stdio`` for a text that is not a program."""
 
 _MODULE = "solution"
 _MESSAGE = 500
 REHEARSALS = 20
-"""After so many turns the interpreter has adapted its code."""
+"""Number of runs after which the interpreter has adapted its code."""
 _NO_CODE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
-"""What ``compile`` raises over a text that is no program."""
+"""Errors that ``compile`` raises for a text that is not a program."""
 
 _write = os.write
 _exit = os._exit
 
 
 def work() -> NoReturn:
-    """Read the job and do it; this process is locked in already."""
     rehearse(1)
     size = int.from_bytes(_read(8), "little")
     job = marshal.loads(_read(size))
@@ -86,7 +85,7 @@ def _read(size: int) -> bytes:
 
 
 def _send(number: int, letter: bytes, since: int, text: bytes = b"") -> None:
-    # The clock of the whole process ticks coarsely once processor time is limited.
+    # The clock of the whole process is coarse once processor time is limited.
     took = min((thread_time_ns() - since) // 1000, 0xFFFFFFFF)
     left = memoryview(HEAD.pack(number, letter, took, len(text)) + text)
     while left:

@@ -1,7 +1,7 @@
 """Values as tagged JSON: the result of a test's expression, on its way out of the sandbox.
 
-None, booleans, numbers, strings and lists are themselves (``NaN`` and ``Infinity`` too); all else is an object of one
-key, its kind: ``tuple``, ``set``, ``frozenset``, ``dict`` (pairs), ``bytes`` and large ``int`` (hexadecimal),
+None, booleans, numbers, strings and lists are themselves (``NaN`` and ``Infinity`` too). Other values are an object
+with one key, the kind: ``tuple``, ``set``, ``frozenset``, ``dict`` (pairs), ``bytes`` and large ``int`` (hexadecimal),
 ``complex``, ``decimal``, ``fraction``, ``ellipsis``, and ``other`` for a value that equals no literal. A subclass is
 reduced to its built-in base, whatever it overrides; views of a dictionary's keys and items are sets.
 """
@@ -12,10 +12,10 @@ import json
 from typing import Any
 
 _DEEPEST = 200
-"""Python parses no literal that is nested deeper, so a deeper value equals none."""
+"""Maximum nesting: Python parses no deeper literal, so a deeper value equals none."""
 
 _LARGE_BITS = 4096
-"""Of an integer that is written in hexadecimal, which takes time in proportion to its length."""
+"""Bits from which an integer is written in hexadecimal, in time proportional to its length."""
 
 _LARGE = 1 << _LARGE_BITS
 _SHOWN = 300
@@ -139,7 +139,7 @@ def _foreign(value: Any, room: list[int], depth: int) -> Any:
 
 
 def shown(value: object) -> str:
-    """Return a short text for people; the value's own ``repr`` may do anything."""
+    """Return a short text for display; the value's own ``repr`` may do anything."""
     try:
         return repr(value)[:_SHOWN]
     except BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 HEAD = struct.Struct("=IcII")
-"""Number of the test, letter, microseconds, and bytes of the text that follows."""
+"""Number of the test, letter, microseconds, and length of the following text in bytes."""
 
 START = 0xFFFFFFFF
 """The number of the program itself, before any test."""
@@ -14,7 +14,7 @@ VALUE = b"v"
 """The letter of a frame whose text is a value to be compared; ``p``, ``f``, ``e`` and ``s`` are outcomes."""
 
 REDUCED = b"w"
-"""The same, of a value that isn't plain where only a plain one can be compared."""
+"""The letter for a value that isn't plain although only a plain one can be compared."""
 
 LONGEST_EVIDENCE = 8192
-"""Bytes of the text next to an outcome: error, message and line as JSON."""
+"""Maximum bytes of the text with an outcome: error, message and line as JSON."""

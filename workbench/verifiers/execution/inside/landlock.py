@@ -22,10 +22,10 @@ _REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_FILE = 1 << 4, 1 << 5, 1 << 7, 1 << 
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
 ALL_FILES = (1 << 13) - 1
 _FILES = {1: ALL_FILES, 2: _REFER, 3: _TRUNCATE, 5: 1 << 15}
-"""Rights over files by the version that brought them: the first thirteen, refer, truncate, ioctl on devices."""
+"""Rights over files by the version that added them: the first thirteen, refer, truncate, ioctl on devices."""
 
 SCRATCH = READ_FILE | READ_DIR | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_FILE | _REFER | _TRUNCATE
-"""Over a folder where files and folders can be made, moved and removed; nothing else, and nothing executed."""
+"""Rights over a folder in which files and folders can be created, moved and removed, but not executed."""
 
 _PORTS = {4: 0b11}
 """Bind and connect."""
@@ -35,7 +35,7 @@ _SCOPES = {6: 0b11}
 
 
 def version() -> int:
-    """Return the version of the interface, from 1; 0 if there is none."""
+    """Return the version of the interface, from 1; 0 if the kernel lacks it."""
     try:
         return syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     except OSError:
@@ -52,14 +52,14 @@ def restrict(
     """Deny this process and its children everything but these files.
 
     Args:
-        readable: Files, and folders with all below them, that can be read.
-        listable: Folders whose names can be listed, those below them included.
+        readable: Files and whole folders that can be read.
+        listable: Folders that can be listed, including their subfolders.
         writable: Files that can be read and written.
-        abi: From `version`, at least 1.
-        others: Paths with the rights that they get.
+        abi: The result of `version`, at least 1.
+        others: Paths with their rights.
 
     Raises:
-        OSError: The kernel refuses.
+        OSError: The kernel rejects the request.
     """
     ruleset = _ruleset(_known(_FILES, abi), _known(_PORTS, abi), _known(_SCOPES, abi), abi)
     for path in readable:

@@ -1,6 +1,6 @@
-"""A program in another language: confined as a Python one is, and watched from the process it is forked from.
+"""A program in another language: confined as Python programs are, and watched by the process it is forked from.
 
-In addition it may do what starting an interpreter takes: execute the named files, and make a few harmless calls.
+In addition it may do what starting an interpreter requires: execute the named files, and make a few harmless calls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .lock import become, die_with
 from .system import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
 
 FOLDER = "/job"
-"""Where the program's file is, and where what compiles it may write."""
+"""The folder of the program's file, in which the compiler may write."""
 
 UNCOMPILED = 70
 """The exit status for a program that didn't compile."""
@@ -31,7 +31,7 @@ _MOST_DESCRIPTORS = 1024
 
 
 def main(config: dict[str, Any]) -> NoReturn:
-    """Compile, if the language needs that, and run; this is process 1 here, so that everything ends with it."""
+    """Compile if the language requires it, and run; this is process 1 here, so that everything ends with it."""
     try:
         # Another user will write here.
         os.chmod(FOLDER, 0o777)

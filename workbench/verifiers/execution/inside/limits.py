@@ -6,7 +6,7 @@ import math
 import resource
 
 _LAST_WORDS = 32 * 2**20
-"""Bytes that a process out of memory gets to say so."""
+"""Additional bytes for a process out of memory to report that."""
 
 _OPEN_FILES = 64
 
@@ -22,13 +22,13 @@ def limit_all(memory_bytes: int, processes: int | None, file_bytes: int = 0) -> 
 
 
 def limit_cpu(seconds: float) -> None:
-    """Have the kernel end this process after so many seconds of computing, as a last resort."""
+    """Have the kernel end this process after ``seconds`` of computing, as a last resort."""
     whole = math.ceil(seconds)
     _limit(resource.RLIMIT_CPU, whole, whole + 1)
 
 
 def grant_last_words() -> None:
-    """Lift the memory limit a little, to report an error."""
+    """Raise the memory limit slightly, to report an error."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 

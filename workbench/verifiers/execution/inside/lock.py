@@ -1,4 +1,4 @@
-"""Giving up rights, and making sure that processes end."""
+"""Give up rights, and make sure that processes end."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import signal
 from .system import PR_SET_KEEPCAPS, PR_SET_PDEATHSIG, keep_capabilities, prctl
 
 _READ_ANYWHERE = 1 << 2
-"""``CAP_DAC_READ_SEARCH``: to read below folders that are closed to other users; landlock still holds."""
+"""``CAP_DAC_READ_SEARCH``: read below folders that are closed to other users; Landlock still applies."""
 
 _SWEEPS = 200
 _MOST_DESCRIPTORS = 1024
 
 
 def become(user: int | None, read: list[str]) -> None:
-    """Become an unused user, if this process is root, and keep no right but to read these paths.
+    """Become an unused user, if this process is root, and keep only the right to read these paths.
 
     Args:
         user: An unused user and group id; None keeps the current one.
-        read: Paths that must stay readable; the right to pass closed folders is kept only if one wouldn't be otherwise.
+        read: Paths that must stay readable; the right to pass closed folders is kept only if one requires it.
 
     Raises:
-        OSError: There is no such user here, or a path can't be kept readable.
+        OSError: The user can't be used here, or a path can't be kept readable.
     """
     if user is None or os.geteuid():
         return
@@ -36,7 +36,7 @@ def become(user: int | None, read: list[str]) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends; end now if it has already.
+    """Have the kernel kill this process when its parent ends; exit if it has already ended.
 
     Args:
         parent: The parent's process id as seen from here; 0 for one outside of the process namespace.
@@ -47,7 +47,7 @@ def die_with(parent: int) -> None:
 
 
 def only_keep(job: int, to_results: int, results: int) -> None:
-    """Make the job standard input, put the pipe for results in its place, and close all else but 1 and 2."""
+    """Make the job standard input, move the results' pipe to its place, and close all other descriptors but 1 and 2."""
     os.dup2(job, 0)
     os.dup2(to_results, results)
     os.closerange(results + 1, _MOST_DESCRIPTORS)
@@ -57,8 +57,8 @@ def end_strays(child: int, known: set[int]) -> None:
     """Kill processes that an ended child left behind: its process group, and orphans reparented to this process.
 
     Args:
-        child: It led a session of its own.
-        known: Children of this process that stay.
+        child: The leader of the session.
+        known: Children of this process to keep.
     """
     with contextlib.suppress(OSError):
         os.killpg(child, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""A folder that a program may write in: a file system in memory, whose size and number of files the kernel limits.
+"""A writable folder for programs: a file system in memory, whose size and number of files the kernel limits.
 
-It is mounted by the walls, for one process, and gone with it. Nothing in it can be executed; other objects than files
-and folders (a link, a device, a socket, a FIFO) can't be made there.
+The sandbox mounts it for one process, and it disappears with that process. Files in it can't be executed; links,
+devices, sockets and FIFOs can't be created there.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import os
 from .system import checked, keep_capabilities, libc
 
 FOLDER = "/tmp"
-"""Where programs look for such a folder."""
+"""The usual path of such a folder."""
 
 FILE_BYTES = 4096
-"""The folder may hold one file, or folder, for each so many bytes of it; an inode is memory of the kernel."""
+"""The folder may contain one file or folder for each of this many bytes; an inode takes memory of the kernel."""
 
 _BECOME = 1 << 6 | 1 << 7
 """``CAP_SETGID`` and ``CAP_SETUID``."""
@@ -23,15 +23,15 @@ _READ_ONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND = 1, 2, 4, 8, 32, 4096
 
 
 def set_up(size: int) -> None:
-    """Limit the folder's files; afterwards no right that this took is left, except root's to become a user.
+    """Limit the folder's files, and give up the required rights, except root's right to become a user.
 
-    The devices keep their timestamps, which the calls that the folder needs could change.
+    The devices are mounted so that calls allowed for the folder can't change their timestamps.
 
     Args:
         size: Its capacity in bytes.
 
     Raises:
-        OSError: The kernel refuses.
+        OSError: The kernel rejects the request.
     """
     options = f"size={size},nr_inodes={size // FILE_BYTES}".encode()
     checked(libc.mount(b"tmpfs", FOLDER.encode(), b"tmpfs", _REMOUNT | _NOSUID | _NODEV | _NOEXEC, options))
@@ -41,6 +41,6 @@ def set_up(size: int) -> None:
 
 
 def enter() -> None:
-    """Change into the folder, and let programs find it."""
+    """Change into the folder, and set the environment so that programs find it."""
     os.chdir(FOLDER)
     os.environ.update(HOME=FOLDER, TMPDIR=FOLDER)

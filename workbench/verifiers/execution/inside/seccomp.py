@@ -1,7 +1,7 @@
-"""seccomp: the system calls a program may make, as a filter that the kernel runs before each.
+"""seccomp: the system calls a program may make, as a filter that the kernel runs before each call.
 
 The filter is classic BPF over ``struct seccomp_data`` (number, architecture, address, six arguments of 64 bits). It
-is an allow list, since a deny list misses whatever the next kernel adds.
+is an allow list, since a deny list would miss calls that future kernels add.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _THREAD_FLAGS = 0x7D0F00
 """``CLONE_`` flags of a thread: memory, files, handlers, thread group, semaphores, TLS and thread ids."""
 
 _FCNTL = (0, 1, 2, 3, 4, 1030)
-"""Duplicate, and read and set flags; no owner, lease, notice, lock, pipe size or seal."""
+"""Duplicate, and get and set flags; no owner, lease, notification, lock, pipe size or seal."""
 
 _GET_LOCK = 5
 _SET_LOCK = (6, 7)
@@ -43,10 +43,10 @@ _STREAM = (0x1, 0x801, 0x80001, 0x80801)
 """``SOCK_STREAM``, with or without ``SOCK_NONBLOCK`` and ``SOCK_CLOEXEC``."""
 
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""Is it a terminal and how large, bytes to read, blocking, and close on exec."""
+"""Terminal test and size, bytes to read, blocking mode, and close on exec."""
 
 _PRCTL = (15, 16)
-"""A thread's name."""
+"""Set and get a thread's name."""
 
 Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, operand."""
@@ -56,12 +56,12 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
     """Build the filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
 
     Args:
-        machine: Its name.
-        more: Numbers of additionally allowed calls, by place as in `syscalls.ALLOWED`.
+        machine: The machine's name.
+        more: Numbers of additionally allowed calls, as in `syscalls.ALLOWED`.
         locks: Whether requests for locks seem to succeed, as databases need.
 
     Raises:
-        KeyError: There is none for it.
+        KeyError: The machine is not supported.
     """
     place, architecture = syscalls.MACHINES[machine]
     refuse = _returning(_REFUSE | errno.EPERM)
@@ -76,16 +76,17 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
     ]
     code += _on(syscalls.CLONE3[place], [_returning(_REFUSE | errno.ENOSYS)])
     code += _on(syscalls.CLONE[place], _thread())
-    # A futex that isn't private is one with every process that maps the file. The C library tries again after EAGAIN.
+    # A futex that isn't private is shared with every process that maps the file. The C library retries after EAGAIN.
     again = _returning(_REFUSE | errno.EAGAIN)
     code += _on(syscalls.FUTEX[place], [_load(_ARGUMENT + 8), (_ANY_BIT, 0, 1, _PRIVATE_FUTEX), allow, again])
     unix = [_load(_ARGUMENT), (_EQUAL, 1, 0, _UNIX), refuse]
     code += _on(syscalls.SOCKETPAIR[place], [*unix, *_one_of(1, _STREAM)])
-    # To no address: neither half of the pointer is anything.
+    # To no address: both halves of the pointer are zero.
     half = [_load(_ARGUMENT + 8 * 4 + 4), (_EQUAL, 1, 0, 0), refuse]
     code += _on(syscalls.SENDTO[place], [*half, *_one_of(4, (0,))])
     if locks:
-        # No process shares its folder, so every lock succeeds; one on a file of the machine would be visible there.
+        # No other process shares its folder, so every lock succeeds; a lock on a file of the machine would be visible
+        # there.
         granted = _returning(_REFUSE)
         code += _on(
             syscalls.FCNTL[place], [_load(_ARGUMENT + 8), *_granted(granted), *_one_of(1, (*_FCNTL, _GET_LOCK))]
@@ -103,11 +104,11 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
 
 
 class Filter:
-    """A filter with its memory laid out beforehand, so that a child has little to do.
+    """A filter with its memory prepared in advance, so that a child has little to do.
 
     Args:
         code: From `program`.
-        machine: For which it was made.
+        machine: The machine it was built for.
     """
 
     def __init__(self, code: bytes, machine: str) -> None:
@@ -117,10 +118,10 @@ class Filter:
         self._number = syscalls.SECCOMP[syscalls.MACHINES[machine][0]]
 
     def confine(self) -> None:
-        """Put this process, which has given up new privileges, and its future threads under the filter for good.
+        """Apply the filter permanently to this process, which has given up new privileges, and its future threads.
 
         Raises:
-            OSError: The kernel refuses.
+            OSError: The kernel rejects the filter.
         """
         syscall(self._number, _SET_MODE_FILTER, 0, self._described)
 
@@ -153,7 +154,7 @@ def _granted(granted: Instruction) -> list[Instruction]:
 
 
 def _one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
-    """Allow the call if the lower half of an argument is one of these; these kernels use 32 bits of them."""
+    """Allow the call if the lower half of an argument is one of these values; these kernels use 32 bits of them."""
     tests: list[Instruction] = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
     return [_load(_ARGUMENT + 8 * argument), *tests, _returning(_REFUSE | errno.EPERM), _returning(_ALLOW)]
 

@@ -1,7 +1,7 @@
 """The server: a small warm interpreter that forks a child ahead for every solution.
 
-Its pool names on the control socket the child that is to end; the server answers with how that one ended and with the
-next child, which waits, locked in, for its job. The server itself never reads a child's output.
+On the control socket its pool names the child to end; the server answers with how that child ended and with the next
+child, which waits, locked in, for its job. The server itself never reads a child's output.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .lock import become, die_with, end_strays, only_keep
 from .system import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
 
 ORDER = struct.Struct("=i")
-"""The process id of a child that is to end; 0 for none."""
+"""The process id of a child to end; 0 for none."""
 
 NEWS = struct.Struct("=iii")
 """The new child's process id, the one that ended, and its exit status as ``os.wait`` has it."""
 
 AHEAD = 3
-"""Children there are from the start: one works while the next get ready."""
+"""Initial number of children: one works while the next get ready."""
 
 PRELOADED = (
     *("bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses", "datetime", "decimal"),
     *("enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers", "operator"),
     *("random", "re", "statistics", "string", "textwrap", "time", "typing"),
 )
-"""What programs import most: a child has it without reading a file."""
+"""Modules that programs often import: a child has them without reading a file."""
 
 _LINUX = sys.platform == "linux"
 
@@ -50,7 +50,7 @@ class Server:
     """The forking process.
 
     Args:
-        config: As `workbench.verifiers.execution.box` writes it.
+        config: The configuration that `workbench.verifiers.execution.box` writes.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -78,7 +78,8 @@ class Server:
         if _LINUX:
             become(config["user"], config["read"])
             if self._locked:
-                # Without walls it has to outlive its parent for a moment, and end what programs left behind.
+                # Without a sandbox it has to outlive its parent for a moment, to end processes that programs left
+                # behind.
                 die_with(config["parent"])
             prctl(PR_SET_CHILD_SUBREAPER, 1)
             prctl(PR_SET_DUMPABLE, 0)
@@ -126,7 +127,7 @@ class Server:
         self._children.add(child)
         sent = [to_job, results]
         if hasattr(os, "pidfd_open"):
-            # Behind walls a process has another number: this tells who it is on the other side.
+            # Inside a namespace a process has another id: this gives its id outside.
             sent.append(os.pidfd_open(child))
         socket.send_fds(self._control, [NEWS.pack(child, ended, status)], sent)
         for descriptor in (job, to_results, *sent):
@@ -136,7 +137,7 @@ class Server:
         try:
             os.setsid()
             only_keep(job, to_results, RESULTS)
-            # A description of its own: flags of one that is shared would stay for the next child.
+            # A separate file description: flags of a shared one would persist for the next child.
             os.dup2(os.open(os.devnull, os.O_RDWR), 1)
             os.dup2(1, 2)
             os.closerange(RESULTS + 1, RESULTS + 2)

@@ -1,14 +1,14 @@
 """Numbers of the system calls that a Python program needs, on x86_64 and aarch64.
 
-Calls that aren't listed don't exist for a program: no process, no signal to another, no socket, no tracing, no
-mounting, no keys, no shared memory by name, no io_uring, and without a folder to write in no file created, moved or
+Calls that aren't listed don't exist for a program: no processes, no signals to others, no sockets, no tracing, no
+mounting, no keys, no named shared memory, no io_uring, and without a writable folder no file can be created, moved or
 removed.
 """
 
 from __future__ import annotations
 
 ALLOWED: dict[str, tuple[int | None, int | None]] = {
-    # Files that landlock lets it open, and pipes of its own.
+    # Files that Landlock permits, and the program's own pipes.
     "read": (0, 63),
     "write": (1, 64),
     "readv": (19, 65),
@@ -46,7 +46,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "epoll_wait": (232, None),
     "epoll_pwait": (281, 22),
     "fadvise64": (221, 223),
-    # From the other end of a socketpair of its own, as asyncio wakes its loop; it has no other socket.
+    # From the other end of its own socketpair, with which asyncio wakes its loop; it has no other socket.
     "recvfrom": (45, 207),
     # Memory.
     "mmap": (9, 222),
@@ -55,7 +55,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "mremap": (25, 216),
     "madvise": (28, 233),
     "brk": (12, 214),
-    # What it is told about itself and the machine.
+    # Information about itself and the machine.
     "getpid": (39, 172),
     "getppid": (110, 173),
     "gettid": (186, 178),
@@ -85,7 +85,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "set_robust_list": (273, 99),
     "rseq": (334, 293),
     "membarrier": (324, 283),
-    # Signals that come to it.
+    # Signals to itself.
     "rt_sigaction": (13, 134),
     "rt_sigprocmask": (14, 135),
     "rt_sigreturn": (15, 139),
@@ -98,7 +98,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "setitimer": (38, 103),
     "getitimer": (36, 102),
     "restart_syscall": (219, 128),
-    # Time and chance.
+    # Time and random numbers.
     "clock_gettime": (228, 113),
     "clock_getres": (229, 114),
     "clock_nanosleep": (230, 115),
@@ -107,7 +107,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "time": (201, None),
     "getrandom": (318, 278),
 }
-"""Allowed whatever the arguments."""
+"""Calls that are allowed with any arguments."""
 
 SCRATCH: dict[str, tuple[int | None, int | None]] = {
     "mkdir": (83, None),
@@ -134,7 +134,7 @@ SCRATCH: dict[str, tuple[int | None, int | None]] = {
     "llistxattr": (195, 12),
     "flistxattr": (196, 13),
 }
-"""Allowed besides where a program has a folder to write in: what landlock and the mounts let it do there alone."""
+"""Additional calls with a writable folder: Landlock and the mounts restrict them to it."""
 
 FUTEX = (202, 98)
 SOCKETPAIR = (53, 199)
@@ -146,7 +146,7 @@ IOCTL = (16, 29)
 PRCTL = (157, 167)
 PRLIMIT64 = (302, 261)
 SECCOMP = (317, 277)
-"""Those whose arguments are looked at, and the one that starts the filter."""
+"""Calls whose arguments are checked, and the call that installs the filter."""
 
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""By the machine's name: place in the pairs above, and what the kernel calls the architecture (``AUDIT_ARCH_...``)."""
+"""Machine name -> index in the pairs above, and the kernel's number of the architecture (``AUDIT_ARCH_...``)."""

@@ -22,7 +22,7 @@ def checked(result: int) -> int:
     """Return the result of a call of the C library.
 
     Raises:
-        OSError: It failed.
+        OSError: The call failed.
     """
     if result < 0:
         number = ctypes.get_errno()
@@ -34,7 +34,7 @@ def prctl(option: int, value: int) -> None:
     """Set one property of this process.
 
     Raises:
-        OSError: The kernel doesn't know it, or refuses.
+        OSError: The kernel doesn't know the option, or rejects it.
     """
     checked(libc.prctl(option, value, 0, 0, 0))
 
@@ -43,16 +43,16 @@ def syscall(number: int, *arguments: object) -> int:
     """Call the kernel by number, with integers of 32 bits, text, or ctypes values for anything else.
 
     Raises:
-        OSError: It refuses.
+        OSError: The kernel rejects the call.
     """
     return checked(libc.syscall(ctypes.c_long(number), *arguments))
 
 
 def keep_capabilities(kept: int) -> None:
-    """Give up all capabilities but those whose bits are set.
+    """Give up all capabilities except those whose bits are set.
 
     Raises:
-        OSError: The kernel refuses, because this process never had them.
+        OSError: The process doesn't have these capabilities.
     """
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     data = (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)

@@ -10,7 +10,7 @@ from workbench.verifiers.judges.voting import Draws
 
 
 def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | None:
-    """Return the majority of the votes, ``tie`` if they are even, None without votes."""
+    """Return the majority of the votes; ``tie`` if they are even, None without votes."""
     known = [vote for vote in votes if vote is not None]
     ayes = 2 * sum(known)
     if not known:
@@ -32,9 +32,9 @@ def prediction(outcomes: Iterable[bool | None], g: bool | None, mode: GlobalMode
 def weigh(rollouts: Sequence[Rollout], tree: Tree, by: TrajectoryWeight) -> None:
     """Set R(t) = sum of r(s) over a trajectory's states. Source: MCTS-Judge, section 3.1.
 
-    The reward is a terminal one there, so that r(s) is 0 but in the last state: ``terminal``. If each state that a
-    trajectory has passed through earns it, a longer one weighs more: ``states``. With ``node_q`` r(s) is what the node
-    has earned in all rollouts.
+    The paper's reward is terminal, so that r(s) is 0 except in the last state: ``terminal``. With ``states`` each state
+    of the trajectory earns it, so that a longer trajectory weighs more. With ``node_q`` r(s) is what the node has
+    earned in all rollouts.
     """
     for rollout in rollouts:
         match by:

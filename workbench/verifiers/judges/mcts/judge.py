@@ -1,4 +1,4 @@
-"""The strategy ``mcts``: the whole of MCTS-Judge on one item."""
+"""The strategy ``mcts``: the complete MCTS-Judge on one item."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from workbench.verifiers.judges.testcases.judge import ExecutionScore, Submissio
 from workbench.verifiers.judges.testcases.writing import TestServer, WrittenTests, write_tests, writing_calls
 from workbench.verifiers.judges.voting import Draws, together
 
-# -- What the search asks the judge model about one item.
+# -- The search's requests to the judge model about one item.
 
 
 _SAID = {True: "Yes", False: "No", None: "no conclusion"}
@@ -57,11 +57,11 @@ class Voices:
     Args:
         case: The item.
         ask: Calls the model about it.
-        template: With calls ``analyse``, ``summarise``, ``assess`` and ``evaluate``.
-        parser: Reads Yes or No.
-        reuse: Which subtask calls are the same call. With ``none`` each rollout makes its own; with ``history`` the
-            prompt holds the trajectory's findings so far, as in the paper's definition of a state; the paper's
-            printed prompt (table 11) holds no history.
+        template: A template with the calls ``analyse``, ``summarise``, ``assess`` and ``evaluate``.
+        parser: The parser of Yes or No.
+        reuse: Which subtask calls are shared. With ``none`` each rollout makes its own; with ``history`` the prompt
+            contains the trajectory's results so far, as in the paper's definition of a state; the paper's printed
+            prompt (table 11) contains no history.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Voices:
         self._calls = {call.name: call for call in template.calls}
 
     async def outcomes(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
-        """Do subtasks one after another; independent ones are requested at once."""
+        """Do subtasks in sequence; independent ones are requested concurrently."""
         if self._told == "none":
             return await self._found(subtasks, (), rollout)
         found: list[SubtaskFinding] = []
@@ -103,7 +103,7 @@ class Voices:
         summaries = await together(
             self._summary(one, heard, rollout) for one, heard in zip(subtasks, analyses, strict=True)
         )
-        # Where an analysis says nothing, or not all it was to say, neither does its summary.
+        # If an analysis is empty or truncated, its summary has no verdict either.
         return [
             SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place, analysis.answer)
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
@@ -137,12 +137,13 @@ class Voices:
 
 
 async def overall(case: JudgeCase, ask: Ask, call: TemplateCall, parser: Parser) -> bool | None:
-    """Return g, the global evaluation; None if the reply holds no verdict.
+    """Return g, the global evaluation; None if the reply contains no verdict.
 
-    MCTS-Judge, section 3.1, has a g but no prompt for it; the vanilla judge is the paper's own way to ask for a whole.
+    MCTS-Judge, section 3.1, defines g without a prompt for it; the vanilla judge is the paper's prompt for a whole
+    evaluation.
 
     Args:
-        call: The vanilla judge's, or that of the role ``global``.
+        call: The call of the vanilla judge, or of the role ``global``.
     """
     return _yes_or_no(await case.ask(ask, call, step="global"), parser)
 
@@ -240,9 +241,9 @@ class ItemSearch:
         path.append(node)
 
     async def _simulate(self, path: list[Node], number: int) -> list[TrajectoryStep]:
-        """Return all steps of the trajectory: the subtasks of the levels below the path's end are done, none left out.
+        """Return all steps of the trajectory: all subtasks of the levels below the path's end are done.
 
-        They add no nodes unless the option says so; then later rollouts pass through them.
+        They add no nodes unless the option requests it; then later rollouts pass through them.
         """
         steps, level = self._steps(path), path[-1].level
         left = self.order[level : self.tree.depth]
@@ -288,7 +289,7 @@ class ItemSearch:
         if rollout.f is None:
             return False
         if self.reward == "self_consistency":
-            # As many against as for it are no majority, whichever came first.
+            # A tie is not a majority, in whatever order the votes came.
             return rollout.f == decision((one.f for one in self.rollouts), tie=None)
         if self.reward == "self_evaluation":
             rollout.sound = await self._voices.sound(self._history(rollout.steps), rollout.f, number)
@@ -306,16 +307,16 @@ def _action(subtask: bool) -> Action:
 
 
 _LATER: Final = ("alpha", "w_u", "w_l", "epsilon", "simulation", "history")
-"""Options that there once were none of: a judge that has what all had then is who it was."""
+"""Options that were added later: a judge that has their original values keeps its identity."""
 
 
 class Mcts:
     """MCTS-Judge.
 
     Args:
-        template: ``mcts``.
-        parser: Reads Yes or No.
-        options: As in `MCTS_OPTIONS` and `TEST_SERVER_OPTIONS`.
+        template: The template ``mcts``.
+        parser: The parser of Yes or No.
+        options: Options of `MCTS_OPTIONS` and `TEST_SERVER_OPTIONS`.
 
     Raises:
         ValueError: An option is wrong.
@@ -346,15 +347,13 @@ class Mcts:
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:
-        """Return the approximate number of calls without stored replies, including the tests', since the tree's shape
-        is random.
-        """
+        """Return the approximate number of calls without stored replies, including those for tests."""
         return expected_calls(self._options)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         options, texts = self._options, case.texts
         if options.reward == "item" and case.reward not in (None, *ITEM_REWARDS):
-            # What a row says is no reason to take another reward in silence.
+            # An invalid value in a row must not silently select another reward.
             return Judged(verdict=Verdict(outcome=Outcome.ERROR, reason="unknown_reward", detail=case.reward))
         draws = Draws(options.seed, texts["question"], texts["completion"])
         order = self._list.for_item(texts)
@@ -406,10 +405,10 @@ def _global(template: Template) -> tuple[TemplateCall, str | None]:
 
 
 def expected_calls(options: MctsOptions) -> float:
-    """Return the average number of calls an item takes, if no reply is stored yet.
+    """Return the average number of calls for an item without stored replies.
 
     In a balanced tree rollout r, counted from 1, adds a node at level l = floor(log2(r + 1)): the node costs a pair of
-    calls in half the cases, the simulation one pair a level below, and l - 1 nodes were selected on the way.
+    calls in half the cases, the simulation one pair for each level below, and l - 1 nodes were selected on the way.
     """
     levels = [min((rollout + 1).bit_length() - 1, options.depth) for rollout in range(1, options.rollouts + 1)]
     pairs = sum(options.depth - level + 0.5 for level in levels)

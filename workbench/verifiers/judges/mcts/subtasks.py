@@ -1,4 +1,4 @@
-"""The subtasks a judgment is broken down into: a versioned list, kept as data, or a user's own list."""
+"""The subtasks of a judgment: a versioned list in a data file, or a user's list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         focus: The instruction to the model.
-        comparative: It needs a reference or an example.
+        comparative: Whether it needs a reference or an example.
     """
 
     id: Name
@@ -38,7 +38,7 @@ class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PastStep(NamedTuple):
-    """A subtask that a trajectory has done: its finding, and the assessment in full."""
+    """A subtask that a trajectory has done: its result, and the full assessment."""
 
     subtask: Subtask
     outcome: bool | None
@@ -53,9 +53,9 @@ class SubtaskFinding(Struct, frozen=True):
     """The result of a subtask.
 
     Attributes:
-        outcome: None if the reply held no verdict.
+        outcome: The outcome; None if the reply contained no verdict.
         call: The analysis's index among the calls for the item.
-        said: The analysis.
+        said: The text of the analysis.
     """
 
     outcome: bool | None
@@ -72,8 +72,8 @@ class SubtaskList(Struct, frozen=True):
     """All subtasks in their fixed order.
 
     Attributes:
-        version: Part of a judge's identity, for the list of this release.
-        sha256: The same for a user's own: of the file's bytes, in hexadecimal; None for ours.
+        version: Version of a built-in list, a part of a judge's identity.
+        sha256: SHA-256 of a user's file in hexadecimal, a part of a judge's identity; None for built-in lists.
     """
 
     version: int
@@ -96,16 +96,16 @@ def subtask_list() -> SubtaskList:
 
 
 def chosen_subtasks(options: Mapping[str, str]) -> SubtaskList:
-    """Load the list in the file that the option ``subtasks`` names, or ours.
+    """Load the list in the file of the option ``subtasks``, or the built-in one.
 
     Raises:
-        UsageError: It is not such a list; the message names the file and what is wrong with it.
+        UsageError: The file is not a valid list; the message names the file and the error.
     """
     return own_subtasks(Path(required(options, SUBTASKS))) if SUBTASKS in options else subtask_list()
 
 
 def own_subtasks(path: Path) -> SubtaskList:
-    """Load a user's own list; errors as with `chosen_subtasks`."""
+    """Load a user's list; raises as `chosen_subtasks` does."""
     text = read_template(path)
     try:
         form = msgspec.convert(loads(text), _ListFile)
@@ -125,7 +125,7 @@ def own_subtasks(path: Path) -> SubtaskList:
     return SubtaskList(form.version, form.subtask, hashlib.sha256(text.encode()).hexdigest())
 
 
-# -- What can be chosen about the search, and what the paper's own choice is.
+# -- Options of the search, and the paper's choices.
 
 
 Reward = Literal["simulated", "discussion", "self_consistency", "self_evaluation", "item"]
@@ -140,13 +140,13 @@ HistoryMode = Literal["none", "outcomes", "assessments"]
 EXECUTION: Final = "execution"
 """Another name of the reward ``simulated``: the simulated execution of tests."""
 REWARDS: Final = (EXECUTION, *get_args(Reward))
-"""What the option ``reward`` may say."""
+"""Values of the option ``reward``."""
 ITEM_REWARDS: Final = tuple(word for word in REWARDS if word != "item")
-"""What an item's field ``reward`` may say."""
+"""Values of an item's field ``reward``."""
 SUBTASK_OPTIONS: Final[dict[str, str]] = {
     SUBTASKS: "mcts, majority-vote: your own list of subtasks, a TOML file (default: ours, nine)",
 }
-"""The option of `chosen_subtasks`, and what it does."""
+"""The option of `chosen_subtasks`, and its description."""
 MCTS_OPTIONS: Final[dict[str, str]] = {
     **SUBTASK_OPTIONS,
     "depth": "mcts: greatest depth of the tree (default 9; 8 without a reference or example)",
@@ -169,9 +169,9 @@ MCTS_OPTIONS: Final[dict[str, str]] = {
     "(default: none; outcomes with reuse=history)",
     **TESTCASE_OPTIONS,
 }
-"""Options of `mcts_options`, and what they do."""
+"""Options of `mcts_options`, and their descriptions."""
 MCTS_NAMES: Final = frozenset({"title", "focus", "history", "done", "conclusion", "level", "input", "test"})
-"""Placeholders of the template in addition to an item's texts: our own words, and texts produced while judging."""
+"""Placeholders of the template in addition to an item's texts: trusted words, and texts produced during judging."""
 _MOST_ROLLOUTS = 1_000
 
 
@@ -179,13 +179,13 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
     """The search's settings; the defaults are the paper's (table 6) if it states them.
 
     Attributes:
-        depth: Greatest depth; an item with fewer subtasks has a tree of that depth.
+        depth: Maximum depth; it is lower for an item with fewer subtasks.
         alpha: The constant of equation 1.
         w_u: Weight of UCT's choice in the draw between it and the self-assessment's.
-        w_l: Weight of the self-assessment's.
+        w_l: Weight of the self-assessment's choice.
         epsilon: The terminal reward.
         simulation: Whether the simulation's steps stay in the tree.
-        history: Which of a trajectory's earlier steps an analysis is shown.
+        history: Which of a trajectory's earlier steps an analysis includes.
     """
 
     depth: int = 9
@@ -218,7 +218,7 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
     """Parse `MCTS_OPTIONS`; other options are ignored.
 
     Args:
-        deepest: How many subtasks there are; those of our list by default.
+        deepest: Number of subtasks; by default that of the built-in list.
 
     Raises:
         ValueError: An option is wrong.

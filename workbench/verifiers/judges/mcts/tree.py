@@ -1,4 +1,4 @@
-"""The search tree and its arithmetic; nothing here waits for a model."""
+"""The search tree and its arithmetic; no model is called here."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Action = Literal["subtask", "null"]
 class Node(Struct, kw_only=True):
     """One state of the search.
 
-    A node at level d was reached by doing subtask d, or by leaving it out.
+    A node at level d is reached by doing subtask d, or by omitting it.
 
     Attributes:
         id: Its index in `Tree.nodes`.
-        parent: None for the root.
-        level: 0 for the root.
-        action: How it was reached; None for the root.
-        outcome: The subtask's finding; None for a null action, or if the reply held no verdict.
+        parent: The parent's id; None for the root.
+        level: The depth; 0 for the root.
+        action: The action that leads to it; None for the root.
+        outcome: The subtask's result; None for a null action, or if the reply contained no verdict.
         call: The index of its analysis among the item's calls; None without a subtask.
         rollout: The rollout that added it, from 0; None for the root.
-        q: Sum of the rewards of all rollouts through it.
-        n: How many rollouts went through it.
-        children: At most one a possible action, in the order they were added.
+        q: Sum of the rewards of all rollouts through the node.
+        n: Number of rollouts through the node.
+        children: At most one for each action, in the order they were added.
     """
 
     id: int
@@ -48,8 +48,8 @@ class Node(Struct, kw_only=True):
 class Tree:
     """A binary tree: below a node at level d are subtask d + 1 and the null action.
 
-    The paper's "one non-repeating subtask and the null action". With every unused subtask as a child, 8 rollouts would
-    never leave the root.
+    This implements the paper's "one non-repeating subtask and the null action". With every unused subtask as a child, 8
+    rollouts would never leave the root.
 
     Args:
         alpha: See `uct`.
@@ -67,11 +67,10 @@ class Tree:
         return [self.nodes[child] for child in node.children]
 
     def child(self, node: Node, action: Action) -> Node:
-        """Return the child an action leads to; it must have been tried."""
         return next(child for child in self.children(node) if child.action == action)
 
     def untried(self, node: Node) -> tuple[Action, ...]:
-        """Return the actions that no rollout has tried at a node; none at the greatest depth."""
+        """Return the actions that no rollout has tried at a node; empty at the maximum depth."""
         if node.level >= self.depth:
             return ()
         tried = {child.action for child in self.children(node)}
@@ -79,7 +78,7 @@ class Tree:
         return tuple(action for action in actions if action not in tried)
 
     def favourite(self, node: Node) -> Action:
-        """Return the action of the child with the greatest UCT value; the subtask's if both are equal."""
+        """Return the action of the child with the greatest UCT value; a tie prefers the subtask."""
         task, null = self.child(node, "subtask"), self.child(node, "null")
         of_task, of_null = (uct(child, node.n, self._alpha) for child in (task, null))
         return "subtask" if of_task >= of_null else "null"
@@ -102,15 +101,15 @@ def backpropagate(path: Iterable[Node], reward: float) -> None:
         node.n += 1
 
 
-# -- How a search came about, as plain records: enough to draw the tree and to count every call again.
+# -- Trace records: enough to draw the tree and to count every call again.
 
 
 class SelectionStep(Struct, frozen=True, kw_only=True):
     """One step of the selection, at a node with both children.
 
     Attributes:
-        favourite: UCT's choice.
-        assessed: The self-assessment's choice; None if it wasn't requested or was unclear.
+        favourite: The action that UCT chose.
+        assessed: The action that the self-assessment chose; None if it wasn't requested or was unclear.
     """
 
     node: int
@@ -124,7 +123,7 @@ class TrajectoryStep(Struct, frozen=True, kw_only=True):
 
     Attributes:
         call: The index of its analysis among the item's calls.
-        node: The node that holds it; None for a step of the simulation, which adds none.
+        node: The node of the step; None for a step of the simulation.
     """
 
     level: int
@@ -139,13 +138,13 @@ class Rollout(Struct, kw_only=True):
 
     Attributes:
         path: Node ids from the root on.
-        steps: The subtasks done, null actions left out.
-        f: Its prediction; None if no vote could be read.
-        flagged: A step's reply held no verdict.
+        steps: The completed subtasks, without null actions.
+        f: The prediction; None if no vote could be parsed.
+        flagged: Whether a step's reply contained no verdict.
         execution: The tests' result, if they are executed in each rollout.
-        sound: Whether the model finds no errors in it, if that is the reward; None if it isn't or was unclear.
-        reward: Its reward.
-        weight: R(t), its weight in the choice of the answer.
+        sound: Whether the model finds no errors in it, if that is the reward; None otherwise, or if unclear.
+        reward: The trajectory's reward.
+        weight: R(t), the trajectory's weight in the choice of the answer.
     """
 
     path: list[int]
@@ -163,10 +162,10 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """The result of a search.
 
     Attributes:
-        correct: None if no reply held a verdict.
-        score: The chance that the answer is "correct", over the draw of the trajectory; without a reward the share of
-            the trajectories that predict it.
-        no_reward: No trajectory was rewarded, so the answer is the majority's.
+        correct: The answer; None if no reply contained a verdict.
+        score: The probability of the answer "correct" over the draw of the trajectory; without a reward the share of
+            trajectories that predict it.
+        no_reward: Whether no trajectory was rewarded, so that the answer is the majority's.
         chosen: The drawn trajectory's rollout; None without a reward.
     """
 
@@ -182,9 +181,9 @@ class SearchTrace(Struct, kw_only=True):
     Attributes:
         judge: Always ``"mcts"``; distinguishes traces.
         subtasks: The list's version.
-        reward: The criterion for rewarding this item's trajectories; None in a trace from before items could set it.
+        reward: The criterion for rewarding this item's trajectories; None in older traces.
         order: The subtask of each level, from level 1 on.
-        tests: The tests the reward uses; None if it uses none.
+        tests: The tests that the reward uses; None without tests.
         g: The global evaluation.
         execution: h, if it is computed once for the item.
     """

@@ -23,16 +23,16 @@ MAJORITY_OPTIONS: Final[dict[str, str]] = {
     **SUBTASK_OPTIONS,
     "tie": "majority-vote: what a tie is: abstain (default) or incorrect",
 }
-"""Options of `MajorityVote`, and what they do."""
+"""Options of `MajorityVote`, and their descriptions."""
 
 
 class MajorityVote:
     """A vote of all subtasks, two calls each.
 
     Args:
-        template: ``mcts``.
-        parser: Reads Yes or No.
-        options: As in `MAJORITY_OPTIONS`.
+        template: The template ``mcts``.
+        parser: The parser of Yes or No.
+        options: Options of `MAJORITY_OPTIONS`.
 
     Raises:
         ValueError: An option is wrong.
@@ -50,11 +50,11 @@ class MajorityVote:
         return {"judge": judge}
 
     def calls_per_item(self) -> float:
-        """Return two calls a subtask; an item without a reference and an example has one subtask less."""
+        """Return two calls for each subtask; without a reference and an example there is one subtask less."""
         return 2 * len(self._list.subtask)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """Return the most frequent outcome; the votes are the subtasks', in their order."""
+        """Return the most frequent outcome; the votes are the subtasks' outcomes, in their order."""
         subtasks = self._list.for_item(case.texts)
         found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
         votes = tuple(_vote(one.outcome) for one in found)

@@ -1,13 +1,12 @@
-"""Parsers of judges' replies: pure functions, one module a family, each in two versions.
+"""Parsers of judges' replies: pure functions, one module for each family, each in two versions.
 
-base: shared parts, and how a reply is read. thoughts: reasoning to skip. declining: statements that there will be no
-verdict. verifybench, codejudge, compassverifier,
-ice_score, xverify, rubric: one each.
+base: shared parts, and the interpretation of a reply. thoughts: reasoning to skip. declining: statements that there
+will be no verdict. verifybench, codejudge, compassverifier, ice_score, xverify, rubric: one family each.
 
 Version 1 behaves as the upstream project's own parser, its errors included, to reproduce published numbers. Version 2
-is strict: it reads the judge's own words only (see ``reply``), and if they hold no verdict in that judge's form, or the
-reply was cut short or declines to judge, it reports that. The version is part of a result: the same replies give other
-metrics under another parser.
+is strict: it reads the judge's own words only (see ``reply``), and if they contain no verdict in that judge's form, or
+the reply was truncated or declines to judge, it reports that. The version is part of a result: the same replies give
+other metrics under another parser.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ def parser(name: str) -> Parser:
     """Return a parser by its name, such as ``ice-score@1``; the newest of its family without a version.
 
     Args:
-        name: As in ``PARSERS``; an underscore stands for a hyphen. ``words:VALID/INVALID`` reads one of two words.
+        name: A name in ``PARSERS``; underscores are read as hyphens. ``words:VALID/INVALID`` reads one of two words.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: No parser has this name.
     """
     found = _BY_NAME.get(name.replace("_", "-"))
     words = _WORDS.fullmatch(name)

@@ -14,12 +14,12 @@ from workbench.llm.records import Ending
 from workbench.verifiers.judges.parsers.declining import Declined, declined_in
 from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
 
-# -- The judge's own words in a reply: without thinking, fenced echoes and what it quotes.
+# -- The judge's own words in a reply: without reasoning, fenced echoes and quotations.
 
 
 Found = TypeVar("Found")
 JUDGMENT = r"final[ \t*_]{1,6}judge?ment[ \t*_`]{0,6}[:：]"
-"""The label of a verdict line, in either spelling; for use without regard to case."""
+"""The label of a verdict line, in either spelling; to be used case-insensitively."""
 MARKUP = " \t*_`#[](){}<>$.,;:!-–—•|~\\"
 """Characters that may surround a bare verdict."""
 _AROUND = MARKUP.replace(".", "")
@@ -66,7 +66,7 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 DOUBT: Final = "?"
-"""The reading of words that hold two verdicts, or mention one without giving it."""
+"""The result for words that contain two verdicts, or mention one without giving it."""
 _LABEL_ALONE = re.compile(rf"({JUDGMENT}[ \t*_`]{{0,6}})(?:\r?\n)[ \t\r\n]*", re.IGNORECASE)
 _LINE_START = 8
 _CLAUSE: Final = 120
@@ -74,21 +74,21 @@ _ENDS_IN_LABEL = re.compile(
     r"(?:judge?ment|verdict|answer|score|result|grade)[*_ \t]{0,4}[:：][*_ \t]{0,4}$", re.IGNORECASE
 )
 _ASKED_ABOUT: Final = 4
-"""Replies that are remembered: several ask the same of one, and soon after each other."""
+"""Number of cached replies: several functions examine the same reply in succession."""
 _OTHERS_TURN = re.compile(
     r"(?<![\"'`“‘«])(?:<\|(?:im_start|start_header_id|start|turn)\|>[ \t\n]{0,3}(?:user|system|human|developer|tool)\b"
     r"|<(?:\||｜)(?:user|human|system)(?:\||｜)>|<(?:start_of_turn|\|turn)>[ \t\n]{0,3}(?:user|system)\b|\[INST\])",
     re.IGNORECASE,
 )
-"""The start of another speaker's turn, which a model writes if it doesn't stop at the end of its own."""
-# What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|> <｜end▁of▁sentence｜>
+"""The start of another speaker's turn, which a model writes if it doesn't stop at the end of its own turn."""
+# Marks of turns and their parts: <|end|> <|return|> <|open|>response<|sep|> <｜end▁of▁sentence｜>
 _TURN = re.compile(
     r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>"
 )
 
 
 def own_lines(raw: str, delimiter: str | None) -> list[str]:
-    """Return the lines in which a judge speaks for itself, none of them blank.
+    """Return the non-blank lines in which a judge speaks for itself.
 
     Args:
         raw: The reply as recorded.
@@ -137,9 +137,7 @@ def _one_word_fields(text: str) -> tuple[str, ...]:
 
 
 def _announced(line: str) -> Literal["none", "line", "next", "block"]:
-    """Return how much of the following text isn't the judge's own: a line, the very next one, or all up to a blank
-    line.
-    """
+    """Return how much of the following text is quoted: a line, the next line only, or all up to a blank line."""
     if _OWN_VERDICT.search(line):
         return "none"
     if announced := ANNOUNCES.search(line):
@@ -160,9 +158,7 @@ def _without_code(text: str) -> str:
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
-    """Return a reply's own words: no reasoning, nothing before data that it repeats, no turns that it invents for
-    others; arguments as with `own_lines`.
-    """
+    """Return a reply's own words, without reasoning, text before repeated data, and invented turns; see `own_lines`."""
     start, end = spoken(raw, delimiter)
     text = raw[start:end]
     text = text[text.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in text else text
@@ -171,7 +167,7 @@ def own_text(raw: str, delimiter: str | None) -> str:
 
 
 def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found | None:
-    """Return what ``read`` finds in the last line in which it finds something."""
+    """Return the result of ``read`` for the last line that has one."""
     for line in reversed(lines):
         found = read(line)
         if found is not None:
@@ -203,9 +199,9 @@ def _words(clause: str) -> list[str]:
 
 
 def verdict_in(lines: Sequence[str], read: Callable[[str], str | None]) -> str | None:
-    """Return what ``read`` finds in the last line in which it finds something.
+    """Return the result of ``read`` for the last line that has one.
 
-    The result is `DOUBT` if other words follow that line and an earlier one has another verdict: it may be a mention.
+    The result is `DOUBT` if other words follow that line and an earlier line has another verdict: it may be a mention.
     """
     found = [(place, said) for place, line in enumerate(lines) if (said := read(line)) is not None]
     if not found:
@@ -234,25 +230,26 @@ def declined(lines: Sequence[str]) -> Declined | None:
     """Return whether a judge refuses, or states that it can't decide; None if it does neither.
 
     Args:
-        lines: Its own words, as `own_lines` gives them.
+        lines: The judge's own words, from `own_lines`.
     """
     return declined_in("\n".join(line.strip(_AROUND) for line in lines))
 
 
 ParsedVerdict = Literal["correct", "incorrect", "abstain"]
 NoVerdict = Literal["unparsed", "truncated", "refused", "content_filter", "invalid"]
-"""Why there is no verdict: nothing in the judge's form; the reply never came to its end; the judge declines to judge; a
-filter removed its text; the judge calls the completion invalid."""
+"""Why a reply gives no verdict: it has none in the judge's form, is truncated, refuses to judge, was removed by a
+filter, or calls the completion invalid.
+"""
 Read = Callable[[str, str | None], "Reading"]
-"""Takes a reply and the fence around untrusted text in its request."""
+"""Parses a reply, given the fence around untrusted text in its request."""
 
 
 class Reading(Struct, frozen=True):
     """The content of a judge's reply.
 
     Attributes:
-        score: ICE-Score's number as the parser read it, from 0 to 4; a fault list's, from 0 to 1.
-        label: CompassVerifier's A (correct), B (incorrect) or C (invalid); a fault list's content, in words.
+        score: ICE-Score's number, from 0 to 4; a fault list's score, from 0 to 1.
+        label: CompassVerifier's A (correct), B (incorrect) or C (invalid); a description of a fault list.
         reason: Why the verdict is "abstain"; None with a verdict.
     """
 
@@ -266,10 +263,10 @@ class Parser(Struct, frozen=True):
     """One version of one family's parser.
 
     Attributes:
-        read: Reads a whole reply.
-        labelled: Reads a verdict after its label, in a reply of which nothing else counts: it was cut short, or
-            its author declines to judge. None for upstream's parsers, which read all replies alike.
-        in_words: Whether a verdict may be a word of a sentence, so that "I can't tell. No working is shown." is none.
+        read: Parses a whole reply.
+        labelled: Parses a verdict after its label, the only one that counts in a reply that was truncated or declines
+            to judge. None for upstream's parsers, which parse all replies in the same way.
+        in_words: Whether a verdict may be a word in a sentence, so that "I can't tell. No working is shown." has none.
     """
 
     name: str
@@ -280,24 +277,22 @@ class Parser(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Return name and version, as results state it."""
         return f"{self.name}@{self.version}"
 
     @property
     def is_strict(self) -> bool:
-        """Return whether it distinguishes replies by how they end; upstream's parsers don't."""
+        """Return whether the parser distinguishes replies by how they end; upstream's parsers don't."""
         return self.labelled is not None
 
     def parse(self, raw: str, delimiter: str | None = None, ended: Ending = "whole") -> Reading:
-        """Read one reply.
+        """Parse one reply.
 
         Args:
             raw: The reply as recorded.
-            delimiter: The fence around untrusted text in the request. Strict parsers read only the text after
-                its last echo; upstream's parsers know no fences.
+            delimiter: The fence around untrusted text in the request. Strict parsers read only the text after its last
+                echo; upstream's parsers ignore fences.
             ended: How the reply ended. In an incomplete one, or one that declines to judge, strict parsers accept only
-                a
-                verdict after its label.
+                a verdict after its label.
         """
         is_cut = is_cut_off(raw, delimiter)
         if self.labelled is None:

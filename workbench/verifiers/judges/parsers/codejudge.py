@@ -1,4 +1,4 @@
-"""CodeJudge's replies: its summary's Yes or No, and its list of faults."""
+"""CodeJudge's replies: Yes or No in its summary, and its list of faults."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _bare(line: str) -> str | None:
 
 Severity = Literal["fatal", "major", "small", "negligible"]
 WEIGHTS: dict[Severity, int] = {"fatal": 100, "major": 50, "small": 5, "negligible": 0}
-"""What an inconsistency takes from a score of 100."""
+"""Severity of an inconsistency -> its deduction from a score of 100."""
 _WORDS: dict[str, Severity] = {
     "fatal": "fatal",
     "major": "major",
@@ -102,7 +102,7 @@ _MOST_STARTS = 1000
 
 
 def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last list of inconsistencies that is on lines of its own; without a known severity no verdict.
+    """Parse the last list of inconsistencies on separate lines; without a known severity there is no verdict.
 
     The score is max(0, 100 - 100 fatal - 50 major - 5 small) / 100; only 1 is correct.
     """
@@ -118,7 +118,7 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def fault_labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read nothing: a list has no label, and if a reply ends early it may not be the last word."""
+    """Return no verdict: a list has no label, and in a truncated reply it may not be the last one."""
     return Reading("abstain", reason="unparsed")
 
 

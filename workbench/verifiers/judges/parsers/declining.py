@@ -1,4 +1,4 @@
-"""Detects that a judge declines to judge, or states that it can't decide: then a stray Yes or No is no verdict."""
+"""Detect that a judge declines to judge, or states that it can't decide: a stray Yes or No is then no verdict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 Declined = Literal["refused", "undecided"]
 _NEAR: Final = 400
-"""Characters at either end of a long reply that are looked at: in between a judge discusses what it judges."""
+"""Characters at either end of a long reply that are examined: in between a judge discusses the completion."""
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ`´′＇", "'"))
 
 
@@ -17,11 +17,10 @@ class _Telling(NamedTuple):
     """A way of declining.
 
     Attributes:
-        pattern: Within a line.
-        holds: A line without any of these, in lower case, can't match: searching for the pattern takes a hundred times
-            as
-            long.
-        beyond_ascii: A line with any other letter may match, too.
+        pattern: The pattern within a line.
+        holds: Lower-case literals; a line without any of them can't match. Searching for the pattern takes a hundred
+            times as long.
+        beyond_ascii: Whether a line with a non-ASCII letter may match, too.
     """
 
     pattern: re.Pattern[str]
@@ -169,7 +168,7 @@ _CANNOT_TELL: Final = _Telling(
         r"|\b(?:i'?m|i am|we are) (?:not|un)[ -]?(?:sure|certain)\b|\bi have no (?:idea|way)\b"
         r"|\bnot enough information\b"
         r"|无法(?:判断|确定|验证|判定)|無法(?:判斷|確定)|判断できません|판단할 수 없"
-        # Who asks for what is to be judged has not judged it.
+        # A judge that asks for the text to judge has not judged it.
         r"|\bplease (?:provide|paste|share|send|supply|upload|submit|attach|give me|tell me|include)\b"
         r"|\b(?:can|could|would|will) you (?:please |kindly )?"
         r"(?:provide|paste|share|send|supply|upload|attach|clarify)\b"
@@ -197,5 +196,5 @@ def declined_in(text: str) -> Declined | None:
     lines = [(line, line.lower()) for line in ends.split("\n")]
     if any(telling.matches(lines) for telling in _REFUSES):
         return "refused"
-    # In a long examination a doubt may be about one of its steps; the verdict has a line of its own there.
+    # In a long examination a doubt may be about one step; the verdict then has a separate line.
     return "undecided" if _CANNOT_TELL.matches(lines[-1:] if len(text) > _NEAR else lines) else None

@@ -1,7 +1,7 @@
-"""Rubrics: weighted criteria, each of which a judge finds met or not.
+"""Rubrics: weighted criteria, each of which a judge finds met or not met.
 
 Source: Arora et al., "HealthBench: Evaluating Large Language Models Towards Improved Human Health" (arXiv 2505.08775):
-the score is the weight of met criteria over all weight.
+the score is the weight of met criteria over the total weight.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         name: The beginning of the judge's line about it.
         asks: The requirement.
-        weight: Its share in the score, against the others'.
-        required: Nothing is correct without it: the score is 0.
+        weight: Its weight in the score, relative to the others.
+        required: Whether the score is 0 if it is not met.
     """
 
     name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]*$", max_length=60)]
@@ -37,14 +37,14 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def words(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
-    """Return for each criterion whether the judge's last line about it says Yes or No; None for neither, or both."""
+    """Return for each criterion whether the judge's last line about it says Yes or No; None for neither or both."""
     lines = own_lines(raw, delimiter)
     about = [next((one.name for one in criteria if _line(one.name).match(line)), None) for line in lines]
     return {one.name: _word(one.name, lines, about) for one in criteria}
 
 
 def rubric(criteria: Sequence[Criterion]) -> Parser:
-    """Return a parser for these criteria; one without an answer leaves the item open."""
+    """Return a parser for these criteria; a criterion without an answer leaves the item undecided."""
     read = partial(_read, tuple(criteria))
     return Parser(PARSER, _VERSION, read, read)
 
@@ -76,7 +76,7 @@ _OTHER: Final = {
     "yes": re.compile(r"\bno\b(?![ \t]+[^\W_]|-)", re.IGNORECASE),
     "no": re.compile(r"\byes\b", re.IGNORECASE),
 }
-"""What makes two verdicts of one; "no" before a noun negates the noun."""
+"""Patterns of the opposite verdict in a line; "no" before a noun negates the noun."""
 
 
 @lru_cache(maxsize=256)

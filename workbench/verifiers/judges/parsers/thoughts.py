@@ -66,9 +66,9 @@ _MARK: Final = re.compile(
 
 @lru_cache(maxsize=4)
 def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
-    """Return the span in which a model answers: after the last thought that ended, up to one that never did.
+    """Return the span of a model's answer: after the last thought that ended, up to one that never did.
 
-    Marks in repeated data of the request don't count.
+    Marks in repeated data of the request are ignored.
 
     Args:
         raw: The reply as recorded.
@@ -104,7 +104,7 @@ def _may_hold_marks(raw: str) -> bool:
 
 
 def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
-    """Return whether a reply ends inside a thought; arguments as with `spoken`."""
+    """Return whether a reply ends inside a thought; see `spoken` for the arguments."""
     return spoken(raw, delimiter)[1] < len(raw)
 
 

@@ -19,7 +19,7 @@ _ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(?<!\b[Nn]ot )(?<!\b[Nn]ot
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last "Yes" or "No" anywhere, in words too: "Note" says no."""
+    """Parse the last "Yes" or "No" anywhere, within words, too: "Note" counts as No."""
     yes, no = raw.rfind("Yes"), raw.rfind("No")
     return reading_of(None if yes == no else yes > no)
 

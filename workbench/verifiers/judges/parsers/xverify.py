@@ -1,4 +1,4 @@
-"""xVerify: [Correct] or [Incorrect]; and any other two words, for prompts of the user's own."""
+"""xVerify: [Correct] or [Incorrect]; and any other two words, for custom prompts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _LABEL = re.compile(r"(?:final[ \t]+)?(?:judge?ment|verdict|result|answer)[*_` \
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """Read a reply that is exactly the word, in any case; anything else counts as invalid, brackets too."""
+    """Parse a reply that is exactly the word, in any case; any other reply is invalid, even with brackets."""
     word = raw.strip().lower()
     return reading_of(word == "correct" if word in ("correct", "incorrect") else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line whose first word it is, in any case, after a label, brackets and asterisks."""
+    """Parse the last line that begins with one of the words, in any case, after a label, brackets and asterisks."""
     return _read(verdict_in(own_lines(raw, delimiter), _any_word))
 
 
@@ -45,7 +45,7 @@ def labelled(raw: str, delimiter: str | None = None) -> Reading:
 def word_parser(accepts: str, rejects: str) -> Parser:
     """Return a strict parser of two words: one that accepts the completion, one that rejects it, in any case.
 
-    It reads the last line that begins with one of them, after a label or not.
+    It parses the last line that begins with one of the words, with or without a label.
     """
     either = f"{re.escape(accepts)}|{re.escape(rejects)}"
     pattern = re.compile(

@@ -1,7 +1,8 @@
 """The strategies ``test-cases`` and ``test-verification``: correct if and only if all simulated executions are right.
 
-The first is h, the search's reward as a verifier of its own; where the judge may see a reference or an example, the
-tests' writer sees them too. The second is the baseline of MCTS-Judge, table 9: tests written from the code itself.
+The first is h, the search's reward, as a separate verifier; if the judge may see a reference or an example, the model
+that writes the tests sees them, too. The second is the baseline of MCTS-Judge, table 9: tests written from the code
+itself.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from workbench.verifiers.judges.testcases.writing import (
 )
 from workbench.verifiers.judges.voting import Draws, together
 
-# -- Executing a submission on tests in a model's head: h, correct if and only if all tests pass.
+# -- Simulated execution of a submission on tests: h, correct if and only if all tests pass.
 
 
 class TestRun(Struct, frozen=True, kw_only=True):
@@ -43,10 +44,10 @@ class TestRun(Struct, frozen=True, kw_only=True):
 
     Attributes:
         test: Its index in the problem's list of tests.
-        matches: Executions whose output was found to be the expected one.
-        mismatches: Those whose output was not.
-        unread: Those whose comparison could not be read.
-        passed: More than half of the requested executions match; None if unread ones leave it open.
+        matches: Number of executions whose output was found to be the expected one.
+        mismatches: Number of executions whose output was not.
+        unread: Number of executions whose comparison could not be parsed.
+        passed: Whether more than half of the requested executions match; None if unparsed ones leave it undecided.
     """
 
     __test__ = False
@@ -59,15 +60,13 @@ class TestRun(Struct, frozen=True, kw_only=True):
 
 
 class ExecutionScore(Struct, frozen=True, kw_only=True):
-    """h: False with a failed test, else None with an open one, else True."""
+    """h: False with a failed test, else None with an undecided one, else True."""
 
     runs: list[TestRun]
     h: bool | None
 
 
 class ComparisonTally:
-    """The comparisons of one test so far."""
-
     def __init__(self, test: int, delta: int) -> None:
         self.test, self._delta = test, delta
         self._needed = delta // 2 + 1
@@ -75,14 +74,14 @@ class ComparisonTally:
 
     @property
     def passed(self) -> bool | None:
-        """Return whether the test passes, as soon as that is certain."""
+        """Return whether the test passes; None until that is certain."""
         if self._found.count(True) >= self._needed:
             return True
         return False if self._found.count(False) > self._delta - self._needed else None
 
     @property
     def shortest(self) -> int:
-        """Return how many more comparisons can decide it at the earliest; 0 once decided or all are made."""
+        """Return the minimum number of further comparisons that can decide the test; 0 once decided or all are made."""
         if self.passed is not None:
             return 0
         to_pass = self._needed - self._found.count(True)
@@ -106,9 +105,9 @@ class SubmissionExecutor:
     """Executes one submission on its problem's tests.
 
     Args:
-        template: With calls ``execute`` and ``compare``.
+        template: A template with the calls ``execute`` and ``compare``.
         tests: All tests.
-        draws: Draws those that are executed.
+        draws: The random draws that choose the executed tests.
     """
 
     def __init__(
@@ -162,7 +161,7 @@ class SubmissionExecutor:
 
 
 def execution_calls(options: TestCaseOptions) -> float:
-    """Return the calls for one h; if it stops early, as if every execution agreed with the first."""
+    """Return the calls for one h; with early stopping, as if every execution agreed with the first."""
     runs = options.delta // 2 + 1 if options.early_stop else options.delta
     return 2 * options.gamma * runs
 
@@ -171,9 +170,9 @@ class TestCases:
     """Verification by test cases.
 
     Args:
-        template: ``mcts``.
-        parser: Not used: PASS, FAIL, MATCH and NOT MATCH have readers of their own.
-        options: As in `TESTCASE_OPTIONS` and `TEST_SERVER_OPTIONS`.
+        template: The template ``mcts``.
+        parser: Not used: PASS, FAIL, MATCH and NOT MATCH have separate parsers.
+        options: Options of `TESTCASE_OPTIONS` and `TEST_SERVER_OPTIONS`.
 
     Raises:
         ValueError: An option is wrong.
@@ -195,7 +194,7 @@ class TestCases:
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:
-        """Return the calls for writing the tests and executing them; the first part is shared by equal requests."""
+        """Return the calls for writing and executing the tests; equal requests share the former."""
         return writing_calls(self._options, len(self._levels)) + execution_calls(self._options)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
@@ -211,11 +210,11 @@ class TestCases:
 
 
 class TestVerification(TestCases):
-    """The baseline of test-case verification that MCTS-Judge is compared with: each submission has its own tests.
+    """The baseline of test-case verification that MCTS-Judge is compared with: each submission has separate tests.
 
-    Their writer sees the code, the required function and the public examples. The paper doesn't state how tests make a
-    verdict: all that are executed must pass, as in h. It prints no prompt that formats the tests or compares outputs:
-    these are those of the search. Source: MCTS-Judge, tables 1 and 9.
+    The model that writes them sees the code, the required function and the public examples. The paper doesn't state how
+    tests determine a verdict: all executed tests must pass, as in h. It prints no prompts for formatting tests or
+    comparing outputs: these are those of the search. Source: MCTS-Judge, tables 1 and 9.
     """
 
     _levels = OF_FUNCTION

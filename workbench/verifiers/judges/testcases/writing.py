@@ -18,7 +18,7 @@ from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.voting import together
 from workbench.verifiers.serving import extras_from, model_name, server_from, switch, whole
 
-# -- What can be chosen about test cases and their simulated execution.
+# -- Options of test cases and their simulated execution.
 
 
 TESTCASE_OPTIONS: Final[dict[str, str]] = {
@@ -28,10 +28,11 @@ TESTCASE_OPTIONS: Final[dict[str, str]] = {
     "early_stop": "mcts, test-cases, test-verification: true to stop executing at a settled result (default false)",
     "seed": "decides all random draws (default 0)",
 }
-"""Options of `testcase_options`, and what they do."""
+"""Options of `testcase_options`, and their descriptions."""
 MOST_SAMPLES = 100
-"""Validations of a test, or executions, at most. Samples are numbered in steps of it, so that judges who differ in how
-many they take share those that both take."""
+"""Maximum validations or executions of a test. Samples are numbered in steps of it, so that judges with different
+numbers of them share the common ones.
+"""
 
 
 class TestCaseOptions(Struct, frozen=True, kw_only=True):
@@ -62,19 +63,19 @@ def testcase_options(options: Mapping[str, str]) -> TestCaseOptions:
     )
 
 
-# -- What replies about test cases say: lists of tests, PASS or FAIL, MATCH or NOT MATCH.
+# -- Parsing replies about test cases: lists of tests, PASS or FAIL, MATCH or NOT MATCH.
 
 
 _VALUE_START = re.compile(r"\[\s*\{|\{")
 _ATTEMPTS = 200
-# In capitals, as asked for: in prose a test passes and two numbers match.
+# In capitals, as requested: in prose a test passes and two numbers match.
 _PASS = re.compile(r"\b(PASS|FAIL)(?:ED|S)?\b")
 _MATCH = re.compile(r"((?i:\bnot\b|n['’]t\b)[ \t*_]*\bMATCH\b|\bMISMATCH\b|\bMATCH\b)")
 _DEEPEST = 3
 
 
 class TestCase(Struct, frozen=True, order=True):
-    """An input and a right program's output.
+    """An input and the output of a correct program.
 
     Attributes:
         function: The function to call, as the test's writer names it; "" for a whole program.
@@ -96,7 +97,7 @@ def read_tests(said: str, most: int) -> tuple[TestCase, ...]:
 
 
 def read_validation(raw: str, delimiter: str | None) -> bool | None:
-    """Return whether a test was found right: by the last line with PASS or FAIL; None without one."""
+    """Return whether a test was found correct: by the last line with PASS or FAIL; None without one."""
     word = _last_word(raw, delimiter, _PASS, ("PASS", "FAIL"))
     return None if word is None else word == "PASS"
 
@@ -152,7 +153,7 @@ def _text(value: Any) -> str:
 
 
 LEVELS: Final = ("easy", "medium", "hard")
-"""The difficulties tests are written at; the paper has levels but doesn't name them."""
+"""The difficulties of tests; the paper has levels but doesn't name them."""
 OF_FUNCTION: Final = ("unit",)
 """The level of tests that are written for one function, without levels."""
 TESTS_PER_LEVEL: Final = 5
@@ -162,8 +163,8 @@ class WrittenTests(Struct, frozen=True, kw_only=True):
     """The tests of a problem.
 
     Attributes:
-        written: How many there were before validation, at all levels.
-        kept: Those that passed every validation, each once.
+        written: Number of tests before validation, at all levels.
+        kept: Distinct tests that passed every validation.
     """
 
     written: int
@@ -179,17 +180,18 @@ async def write_tests(
     alone: bool,
     levels: tuple[str, ...] = LEVELS,
 ) -> WrittenTests:
-    """Write and validate tests: one generation, one reformat and ``beta`` validations a test, at each level.
+    """Write and validate tests: at each level one generation, one reformat and ``beta`` validations of each test.
 
-    Unless the template shows it, the requests hold nothing of the submission, and none of the judge's settings, so all
+    Unless the template includes it, the requests contain nothing of the submission or of the judge's settings, so all
     judgments of a problem share the replies. Source: MCTS-Judge, section 3.3 and table 12.
 
     Args:
         case: The item; tests are written for its question.
-        template: With calls ``generate``, ``reformat`` and ``validate``.
-        role: Which server writes.
-        alone: The writer sees the problem alone; else the reference and the example too, if the judge may see them.
-        levels: Of difficulty, each with tests of its own.
+        template: A template with the calls ``generate``, ``reformat`` and ``validate``.
+        role: The role of the server that writes.
+        alone: Whether the model sees only the problem; else also the reference and the example, if the judge may see
+            them.
+        levels: Levels of difficulty, each with separate tests.
     """
     writer = _TestWriter(case, ask, template, role)
     hidden = {"reference": "", "example": ""} if alone else {}
@@ -198,7 +200,7 @@ async def write_tests(
         writer.ask_step("reformat", level, {"generate": one.answer}) for level, one in zip(levels, drafts, strict=True)
     )
     tests = [(level, test) for level, heard in enumerate(lists) for test in read_tests(heard.answer, TESTS_PER_LEVEL)]
-    # A test that is written at two levels is validated as two: its samples are those of its level.
+    # A test that is written at two levels is validated twice: its samples belong to its level.
     trials = [(level, test, level * MOST_SAMPLES + trial) for level, test in tests for trial in range(beta)]
     results = await together(writer.validates(levels[level], test, sample) for level, test, sample in trials)
     failed = {trial[:2] for trial, passed in zip(trials, results, strict=True) if passed is not True}
@@ -219,11 +221,9 @@ def test_text(test: TestCase) -> str:
 
 
 class _TestWriter:
-    """The model that writes tests for one problem."""
-
     def __init__(self, case: JudgeCase, ask: Ask, template: Template, role: str) -> None:
         self._case, self._ask, self._role = case, ask, role
-        # A seed is a judge's own; with it each judge would pay for tests of its own.
+        # A seed belongs to a judge; with it each judge would pay for separate tests.
         self._calls = {
             call.name: structs.replace(call, sampling=structs.replace(call.sampling, seed=None))
             for call in template.calls
@@ -239,7 +239,7 @@ class _TestWriter:
         return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)
 
 
-# -- Which server writes test cases: the judge's own, unless another one is named.
+# -- The server that writes test cases: by default the judge's.
 
 
 TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
@@ -250,7 +250,7 @@ TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
     "test_base_url as it likes, else as the judge)",
     "test_extra_body": "mcts, test-cases, test-verification: fields added to each request for tests, as JSON",
 }
-"""Options of `TestServer`, and what they do."""
+"""Options of `TestServer`, and their descriptions."""
 _AS = {name: name.removeprefix("test_") for name in TEST_SERVER_OPTIONS}
 _ITS_OWN: Final = ("test_reasoning_effort", "test_extra_body")
 
@@ -259,7 +259,7 @@ class TestServer:
     """The server that writes tests.
 
     Args:
-        options: As in `TEST_SERVER_OPTIONS`; others are ignored.
+        options: Options of `TEST_SERVER_OPTIONS`; others are ignored.
 
     Raises:
         ValueError: An option is missing or wrong.
@@ -271,7 +271,7 @@ class TestServer:
         self._model = model_name(options, "test_model") if "test_model" in options else None
         self._server: ModelServer | None = None
         if "test_base_url" in options:
-            # The judge's key is not for another host.
+            # The judge's key must not be sent to another host.
             try:
                 self._server = server_from({_AS[name]: value for name, value in options.items() if name in _AS})
             except ValueError as error:

@@ -1,5 +1,26 @@
 """The app's screens are among what is frozen."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.golden.scenes import Scenes, surroundings
 from tests.tui.conftest import _apps_are_quick
 
 __all__ = ["_apps_are_quick"]
+
+
+@pytest.fixture(scope="session")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
+    with closing(Scenes(tmp_path_factory.mktemp("golden"))) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _same_everywhere(tmp_path: Path) -> Iterator[None]:
+    with surroundings(tmp_path):
+        yield

@@ -21,15 +21,18 @@ from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
 from workbench.app.tui.registry import every_screen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.help import HelpScreen
+from workbench.config import Settings
 from workbench.core.project import open_project
 
 SCROLLED = {("combine", SIZES[0])}
 """Where its table begins depends on which part was there first; the walks show it where all of it has room."""
 
 
-def shown(scenes: Scenes, size: tuple[int, int], person: str | None) -> Iterator[tuple[str, str]]:
+def shown(
+    scenes: Scenes, size: tuple[int, int], person: str | None, settings: Settings | None = None
+) -> Iterator[tuple[str, str]]:
     """Every screen that a person (None: the coordinator) may open, one after the other."""
-    yield from asyncio.run(_all(scenes, size, person))
+    yield from asyncio.run(_all(scenes, size, person, settings))
 
 
 def actions() -> Iterator[tuple[str, str]]:
@@ -42,16 +45,20 @@ def actions() -> Iterator[tuple[str, str]]:
     yield "screens", "".join(f"{one.name} {one.letter}  {one.title}: {one.text}\n" for one in DESTINATIONS.values())
 
 
-async def _all(scenes: Scenes, size: tuple[int, int], person: str | None) -> list[tuple[str, str]]:
-    return [piece async for piece in _screens(scenes, size, person)]
+async def _all(
+    scenes: Scenes, size: tuple[int, int], person: str | None, settings: Settings | None
+) -> list[tuple[str, str]]:
+    return [piece async for piece in _screens(scenes, size, person, settings)]
 
 
-async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) -> AsyncIterator[tuple[str, str]]:
+async def _screens(
+    scenes: Scenes, size: tuple[int, int], person: str | None, settings: Settings | None
+) -> AsyncIterator[tuple[str, str]]:
     # Whoever looks at an item claims it.
     elsewhere = set[str]()
     database = scenes.copy(scenes.tuples, f"sample-{size[0]}-{person}.db")
     with closing(open_project(database)) as project:
-        async with opened(project, size=size, annotator=person) as (app, pilot):
+        async with opened(project, size=size, annotator=person, settings=settings) as (app, pilot):
             for name in ANNOTATOR_DESTINATIONS if person else DESTINATIONS:
                 app.open_screen(name)
                 text = await still(pilot)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,23 +9,11 @@ import pytest
 from tests.golden import frozen
 from tests.golden.frozen import KINDS
 from tests.golden.projections import Data, Help, project
-from tests.golden.scenes import Scenes, surroundings
+from tests.golden.scenes import Scenes
 from tests.golden.shown import GROUPS, REAL, SLOW
 
 TRIES = 3
 """A screen that was read before it had settled, beside busy neighbours, is read again. A real change stays."""
-
-
-@pytest.fixture(scope="session")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
-    with closing(Scenes(tmp_path_factory.mktemp("golden"))) as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def _same_everywhere(tmp_path: Path) -> Iterator[None]:
-    with surroundings(tmp_path):
-        yield
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import chdir, closing
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from tests.golden.scenes import Scenes
 from tests.golden.screens import drawn, still
 from tests.golden.settling import settled
 from tests.tui.stage import SIZES, opened, press, settle, until
+from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.screens.conflicts import LeftOutList
 from workbench.app.tui.start import StartApp
-from workbench.config.settings import RecentProject
+from workbench.config.settings import RecentProject, Settings
 from workbench.core.project import open_project
 from workbench.labelling.conflict_classes import NotSettled
 
@@ -38,6 +39,8 @@ class Walk(Struct, frozen=True):
 
 
 _STOPS = ("|", "?")
+Moved = Callable[[WorkbenchApp, str], str]
+"""The key that does now what a key did."""
 
 WALKS: dict[str, tuple[Walk, ...]] = {
     "labelling": (
@@ -96,10 +99,12 @@ WALKS: dict[str, tuple[Walk, ...]] = {
 }
 
 
-def shown(scenes: Scenes, name: str) -> Iterator[tuple[str, str]]:
+def shown(
+    scenes: Scenes, name: str, settings: Settings | None = None, moved: Moved = lambda _, key: key
+) -> Iterator[tuple[str, str]]:
     """What each way shows at each of its stops."""
     for walk in WALKS[name]:
-        yield from asyncio.run(_all(_stops(walk, scenes.given_copy(walk.database))))
+        yield from asyncio.run(_all(_stops(walk, scenes.given_copy(walk.database), settings, moved)))
 
 
 def dialogs(scenes: Scenes) -> Iterator[tuple[str, str]]:
@@ -111,13 +116,13 @@ async def _all(pieces: AsyncIterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return [piece async for piece in pieces]
 
 
-async def _stops(walk: Walk, database: Path) -> AsyncIterator[tuple[str, str]]:
+async def _stops(walk: Walk, database: Path, settings: Settings | None, moved: Moved) -> AsyncIterator[tuple[str, str]]:
     first, *words = walk.keys.split()
     if words[-1] not in _STOPS:
         words.append("|")
     where = f"{walk.database} {walk.person or 'coordinator'}"
     with chdir(database.parent), closing(open_project(database)) as project:
-        async with opened(project, size=SIZES[1], annotator=walk.person) as (app, pilot):
+        async with opened(project, size=SIZES[1], annotator=walk.person, settings=settings) as (app, pilot):
             if first.startswith(">"):
                 app.open_verb(first[1:])
             else:
@@ -129,7 +134,7 @@ async def _stops(walk: Walk, database: Path) -> AsyncIterator[tuple[str, str]]:
                     text = settled(await still(pilot), database.parent) if word == "|" else "It opens.\n"
                     yield f"{type(app.screen).__name__} ({where}): {keys}", text
                 else:
-                    await press(pilot, *(word[1:] if word.startswith("'") else [word]))
+                    await press(pilot, *(word[1:] if word.startswith("'") else [moved(app, word)]))
 
 
 async def _dialogs(database: Path) -> AsyncIterator[tuple[str, str]]:

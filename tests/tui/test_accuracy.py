@@ -233,7 +233,7 @@ async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> N
         assert shown["good", "number"] == shown["good", "letter"] == "█100.0"
         assert shown["good", "rule"] == NONE
         await to_cell(pilot, "good", "rule")
-        assert "No items with gold" in text_of(app, "#accuracy-cell")
+        assert "No item has a verdict and gold (" in text_of(app, "#accuracy-cell")
         await press(pilot, "enter")
         assert type(app.screen).__name__ == "AccuracyScreen"
         await to_cell(pilot, "good", "letter")
@@ -299,7 +299,7 @@ async def test_switches_go_round(project: Project) -> None:
         await press(pilot, "B", "g")
         assert screen_of(app).report == accuracy(project, by="type", gold="people")
         assert "gold people" in text_of(app, "#accuracy-caption")
-        assert "No items with gold" in text_of(app, "#accuracy-cell")
+        assert "No item has a verdict and gold (" in text_of(app, "#accuracy-cell")
 
 
 async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:

@@ -378,7 +378,7 @@ async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
 async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with desk(project, None) as it:
-        assert "Assign, which the palette has" in it.text()
+        assert "There is nothing to label. The command Assign (^p) opens label slots" in it.text()
     project.close()
 
 

@@ -140,7 +140,7 @@ async def test_what_is_typed_into_the_line_are_letters_not_commands(project: Pro
         await press(pilot, "slash", *"q7/", "enter")
         assert remark(app).endswith("/q7/")
         assert table(app).row_count == 0
-        assert "No row matches; escape clears." in shown(app)
+        assert "No row matches; Back clears the search." in shown(app)
 
 
 async def test_escape_clears_the_search_then_the_filter_then_leaves(project: Project) -> None:
@@ -227,7 +227,7 @@ async def test_details_stand_beside_the_table_where_there_is_room(project: Proje
         assert not details.region
     async with browsing(project) as (app, pilot):
         await press(pilot, "d")
-        assert "Details need 100 columns; enter opens the item." in notices(app)
+        assert "Details need 100 columns; ⏎ opens the item." in notices(app)
 
 
 async def test_it_can_begin_with_conditions(project: Project) -> None:

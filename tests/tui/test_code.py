@@ -176,7 +176,7 @@ async def test_an_annotator_does_not_see_it(project: Project) -> None:
 async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
     async with opened(open_project(tmp_path / "p.db", create=True)) as (app, pilot):
         await press(pilot, *":o", "enter")
-        assert "Import a file of problems, then one of their solutions" in text_of(app, "#code-caption")
+        assert "Import problems, then their solutions, with the command Import (^p)." in text_of(app, "#code-caption")
         await press(pilot, "enter", "w", "V", "s", "escape")
 
 
@@ -233,7 +233,7 @@ async def test_where_nothing_matches_it_says_so_and_escape_clears(project: Proje
         for keys in (("f", "3"), ("slash", *"nowhere", "enter")):
             await press(pilot, *keys)
             await until(pilot, lambda: app.screen.query_one(VirtualTable).position == "– of 0")
-            assert table(app)[1].strip() == "No row matches; escape clears."
+            assert table(app)[1].strip() == "No row matches; Back clears the search."
             assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
             await press(pilot, "escape")
             await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 2)

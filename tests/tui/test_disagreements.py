@@ -176,7 +176,8 @@ async def test_a_queue_without_items_says_how_to_go_on(project: Project) -> None
     async with disagreements(project) as (screen, pilot):
         await press(pilot, "w", "7")
         assert order(screen) == []
-        assert "w chooses another queue" in text_of(screen.app, "#queue-detail Static")
+        said = "No item is left in this queue. Choose another queue, or change the filter."
+        assert said in text_of(screen.app, "#queue-detail Static")
         await press(pilot, "enter", "n", "z")
         assert isinstance(screen.app.screen, DisagreementsScreen)
 

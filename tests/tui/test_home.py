@@ -290,7 +290,7 @@ async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
     import_files(project, plan_import([mixed]), dataset="mixed")
     async with opened(project) as (app, _):
         assert "3 items" in text_of(app, "#home-states Static")
-        assert "! rows rejected at import, in quarantine (:x): 2" in text_of(app, "#home-states Static")
+        assert "! rows rejected at import (:x): 2" in text_of(app, "#home-states Static")
 
 
 async def test_panels_that_do_not_fit_scroll_by_keyboard(tmp_path: Path) -> None:

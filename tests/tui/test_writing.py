@@ -115,4 +115,4 @@ async def test_a_run_with_verdicts_says_where_its_calls_are(tmp_path: Path) -> N
         await until(pilot, lambda: screen_of(app, RunsScreen).runs)
         await press(pilot, "T")
         assert isinstance(app.screen, RunsScreen)
-        assert any("T on an item" in said for said in notices(app))
+        assert any("T shows a verdict's calls" in said for said in notices(app))

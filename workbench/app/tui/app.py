@@ -85,15 +85,15 @@ class WorkbenchApp(App[None]):
     EVERYWHERE: ClassVar[tuple[Action, ...]] = (
         Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),
         Action("app.go", "colon", "go", "Go to", "Go to any screen by name, or to an item by its id."),
-        Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", footer=False),
-        Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", footer=False),
+        Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", False),
+        Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", False),
         Action(
             "app.projects",
             "ctrl+n",
             "projects",
             "Projects",
             "Leave this project for another: a recent one, a new one of your own data, the demo.",
-            footer=False,
+            False,
         ),
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the previous screen."),
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs continue."),

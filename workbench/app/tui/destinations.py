@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from workbench.app.tui.keymap import key_of
+
 
 class Destination(NamedTuple):
     """A screen to go to.
 
     Attributes:
         name: Its name, and the module of ``tui/screens`` that holds it; imported on first use.
-        letter: Its short name after ``:``.
+        letter: Its short name after the key of Go to.
         title: Its title.
         text: Its purpose.
     """
@@ -19,6 +21,12 @@ class Destination(NamedTuple):
     letter: str
     title: str
     text: str
+
+    @property
+    def keys(self) -> str:
+        """Return the keys that open it, as a hint names them: ``:a``."""
+        go = key_of("app.go")
+        return f"{go}{' ' * (len(go) > 1)}{self.letter}"
 
     @property
     def screen(self) -> str:

@@ -21,14 +21,14 @@ _WHY_UNSUITABLE = "Why is it unsuitable?"
 
 def coordinating_actions(screen: str) -> tuple[Action, ...]:
     return (
-        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled again; asks why.", footer=False),
+        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled again; asks why.", False),
         Action(
             f"{screen}.exclude",
             "x",
             "exclude",
             "Exclude",
-            "Exclude it from every table, or include it; asks why.",
-            footer=False,
+            "Exclude it from all tables, or include it; asks why.",
+            False,
         ),
     )
 

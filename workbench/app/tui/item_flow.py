@@ -124,10 +124,10 @@ New items appear here by themselves{assign}.
 
 {leave}
 
-[ goes back to your own labels, z takes the last one back.
+{older} goes back to your own labels, {undo} takes the last one back.
 """
 _BUNDLE = "If you work on a bundle, send the file back: the coordinator merges its labels."
-_ASSIGN = " once you open some with Assign, which the palette has (ctrl+p)"
+_ASSIGN = " once you open label slots with the command Assign ({palette})"
 _OPENED = " as soon as the coordinator opens some"
 _PAUSED = """\
 {sentence}
@@ -135,7 +135,7 @@ _PAUSED = """\
 Your labels are kept. Items appear here by themselves as soon as you can continue.
 """
 _NOBODY = """\
-There is nothing to label. Assign, which the palette has (ctrl+p), opens label slots, and shows itself as a command.
+There is nothing to label. The command Assign ({palette}) opens label slots for annotators.
 """
 
 
@@ -219,7 +219,7 @@ class ItemFlow(JudgingScreen):
         self.set_interval(FOLLOW_S, self._look_for_answers)
 
     def nobody(self) -> None:
-        self._say_empty(_NOBODY)
+        self._say_empty(_NOBODY.format(palette=key_of("app.palette")))
 
     def open_item(self, completion: int) -> None:
         if self._desk is None or self._busy:
@@ -263,7 +263,8 @@ class ItemFlow(JudgingScreen):
             answered = structs.replace(item, answer=newest.get(item.completion, item.answer))
             self._current = self._current._replace(item=answered)
         if new:
-            self.notify("The coordinator answered your flag: d shows it.", title="An answer", timeout=8, markup=False)
+            words = f"The coordinator answered your flag: {key_of('annotate.answers')} shows it."
+            self.notify(words, title="An answer", timeout=8, markup=False)
         self.draw_line()
 
     # -- failures ----------------------------------------------------------------------------------
@@ -387,8 +388,9 @@ class ItemFlow(JudgingScreen):
         elif self._desk is not None and self._desk.paused:
             self._say_empty(_PAUSED.format(sentence=self._desk.paused))
         else:
-            assign = _ASSIGN if self.workbench.annotator is None else _OPENED
-            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE))
+            keys = {verb: key_of(f"annotate.{verb}") for verb in ("older", "undo")}
+            assign = _ASSIGN.format(palette=key_of("app.palette")) if self.workbench.annotator is None else _OPENED
+            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE, **keys))
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeVar
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard, Opened
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.copies import Copyable
@@ -33,7 +33,7 @@ FOLLOW_S = 5.0
 """Seconds between two checks for new guidelines and answers."""
 
 _STORE = "judging-store"
-_UNOPENED = "guidelines not opened: G"
+_UNOPENED = "guidelines not opened"
 _SAYING_S = 0.05
 """Seconds before the screen reports work in progress: drawing it at once would delay the next item."""
 
@@ -229,13 +229,13 @@ class JudgingScreen(InSight, PersonScreen):
         self.card.set_guidelines(found.text)
         acquainted = self.acquainted
         is_news = acquainted is not None and bool(acquainted.news())
-        self._news = ""
+        self._news, key = "", key_of(f"{self.card.desk}.guidelines")
         if acquainted is not None and is_news and not (before or acquainted.version):
-            self._news = _UNOPENED
+            self._news = f"{_UNOPENED}: {key}"
         elif is_news:
-            self._news = "new guidelines: G"
+            self._news = f"new guidelines: {key}"
             when = "have changed" if before else "have changed since you were here"
-            self.notify(f"The guidelines {when}: G shows them.", title="New guidelines", timeout=8, markup=False)
+            self.notify(f"The guidelines {when}: {key} shows them.", title="New guidelines", timeout=8, markup=False)
         if not before:
             self._read_guidelines()
         self.draw_line()
@@ -275,7 +275,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def news(self) -> RemarkPiece:
-        return RemarkPiece(self._news, rank=6 if self._news == _UNOPENED else 0)
+        return RemarkPiece(self._news, rank=6 if self._news.startswith(_UNOPENED) else 0)
 
     # -- the clock ---------------------------------------------------------------------------------
 

@@ -39,6 +39,13 @@ def widget_bindings(widget: type[Widget]) -> list[Binding]:
     return [binding for binding in declared if isinstance(binding, Binding) and binding.id]
 
 
+def default_keys(everywhere: Iterable[Action]) -> Iterator[tuple[str, str]]:
+    """Yield the id and the default keys of everything that a keymap can move."""
+    yield from ((action.id, action.keys) for action in everywhere)
+    for kind in every_widget():
+        yield from ((str(binding.id), binding.key) for binding in widget_bindings(kind))
+
+
 def keymap_problems(moved: Mapping[str, str], everywhere: Iterable[Action]) -> list[str]:
     """Return the problems of a keymap; see `workbench.app.tui.keymap.problems`."""
     others = {str(binding.id) for kind in every_widget() for binding in widget_bindings(kind)}

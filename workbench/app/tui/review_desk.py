@@ -150,7 +150,7 @@ def reviewing_actions(screen: str) -> tuple[Action, ...]:
         Action(f"{screen}.send-back", "l", "send_back", "Relabel", "Have the item labelled again; asks why."),
         Action(f"{screen}.error", "m", "mark_error", "Error", "Mark a verifier's error; asks for the kind."),
         Action(f"{screen}.undo", "z", "take_back", "Undo", "Retract the decision on this item, or your last one."),
-        Action(f"{screen}.note", "c", "note", "Note", "Write a note for the next decision.", footer=False),
+        Action(f"{screen}.note", "c", "note", "Note", "Write a note for the next decision.", False),
     )
 
 

@@ -68,7 +68,7 @@ def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "")
 def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> None:
     """Delete the shown run's verdicts on some of a problem's solutions, and run these again."""
     if matrix.run is None:
-        screen.notify("Nothing has been run yet: a starts the suite.", markup=False)
+        screen.notify("Nothing has been run yet: start a suite of tests first.", markup=False)
         return
     name = matrix.run.verifier
     chosen = Selection((Condition("dataset", "=", matrix.dataset), which))

@@ -248,7 +248,7 @@ class FilterScreen(TableScreen, PromptScreen):
 
     PROMPT = True
     asked: Any
-    FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct column:NAME=VALUE  (tab completes)"
+    FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct column:NAME=VALUE"
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.core import reasons, selection
 from workbench.core.taxonomy import TYPES, UNTYPED, type_name
@@ -222,7 +223,9 @@ def notes(report: AccuracyReport) -> str:
 
 def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
     if row is None or row.accuracy is None:
-        return Content(f"No items with gold ({report.gold_choice}) and a verdict here: g counts with another gold.")
+        return Content(
+            f"No item has a verdict and gold ({report.gold_choice}): {key_of('accuracy.gold')} changes the gold."
+        )
     name = group_name(row.group, report.by)
     if report.by == "reason":
         name = reasons.title(row.group or "") or name

@@ -41,18 +41,18 @@ SORTING: Final = "Sort by this column, worst first; again: reversed, then unsort
 """Help on sorting, for every table and matrix."""
 _ACTIONS: Final = (
     Action("table.sort", "s", "sort", "Sort", SORTING),
-    Action("table.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", footer=False),
+    Action("table.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
     Action("table.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
-    Action("table.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", footer=False),
-    Action("table.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
-    Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", footer=False),
-    Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", footer=False),
-    Action("table.columns", "underscore", "choose_columns", "Columns", "Choose which columns are shown.", footer=False),
-    Action("table.export", "e", "export", "Export", "Save or copy the list: CSV, Markdown, LaTeX.", footer=False),
-    Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", footer=False),
-    Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", footer=False),
+    Action("table.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", False),
+    Action("table.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", False),
+    Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", False),
+    Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", False),
+    Action("table.columns", "underscore", "choose_columns", "Columns", "Choose which columns are shown.", False),
+    Action("table.export", "e", "export", "Export", "Save or copy the list: CSV, Markdown, LaTeX.", False),
+    Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", False),
+    Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", False),
 )
-_HINT: Final = 'gold=correct n>20 a-word "some words"  (tab completes)'
+_HINT: Final = 'gold=correct n>20 a-word "some words"'
 _WIDTH_STEP: Final = 4
 """Cells by which a column is widened."""
 _MIN_WIDTH: Final = 3

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.core.status import Matter
 from workbench.core.text.figures import compact_count, interval_bar, percent, percent_interval
@@ -27,7 +28,7 @@ _FIGURES = 33
 
 def matter_text(number: int, matter: Matter, width: int) -> Content:
     """Return a task's sentence after the key that opens it."""
-    key = f"{number}) " if number <= NUMBERED else "   "
+    key = f"{key_of(f'home.matter-{number}')}) " if number <= NUMBERED else "   "
     first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
     lines = [Content.assemble((key, "bold"), first), *(Content(" " * _MARGIN + line) for line in others)]
     return Content("\n").join(lines)

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.card_texts import Answered, CardTexts
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.reader_messages import SearchChanged
@@ -126,9 +127,10 @@ class FinalAnswerCard(Container):
     raw: reactive[bool] = reactive(False)
     opened: reactive[Opened] = reactive("")
 
-    def __init__(self, guidelines: str, *, id: str | None = None) -> None:
+    def __init__(self, guidelines: str, *, desk: str = "annotate", id: str | None = None) -> None:
         super().__init__(id=id)
         self._guidelines = guidelines
+        self.desk = desk
         self._texts: CardTexts | None = None
         self.seen: list[str] = ["card"]
         self.forms: list[str] = ["rendered"]
@@ -148,7 +150,7 @@ class FinalAnswerCard(Container):
                 yield Excerpt(title="Completion", id="card-completion")
         with Vertical(id="card-over"):
             yield WholeText(id="card-full")
-            yield Line(placeholder="find: enter stays at the hit, escape ends", id="card-find", compact=True)
+            yield Line(placeholder="text to find", id="card-find", compact=True)
 
     @property
     def view(self) -> str:
@@ -185,15 +187,23 @@ class FinalAnswerCard(Container):
         completion.show(None if texts is None else texts.completion.excerpt(self.raw))
         if texts is not None:
             item = texts.item
-            question.set_title(_title("Question", item.question_text, texts.question.windows, self.raw))
-            title = _title("Completion", item.completion_text, texts.completion.windows, self.raw)
+            question.set_title(self._title("Question", item.question_text, texts.question.windows))
+            title = self._title("Completion", item.completion_text, texts.completion.windows)
             completion.set_title(" · ".join([title, *(QUIRKS[quirk] for quirk in texts.card.quirks)]))
         self._draw_answers(texts)
         self._fit()
         self.call_after_refresh(self._go_to_places)
 
+    def _title(self, name: str, text: str, windows: Sequence[Stretch]) -> str:
+        form = " · raw" if self.raw else ""
+        shown = sum(end - start for start, end in windows)
+        if shown >= len(text):
+            return f"{name}{form}"
+        which = f"last {shown:,}" if len(windows) == 1 else f"answer and end, {shown:,}"
+        return f"{name} · {which} of {len(text):,} characters{form} · {key_of(f'{self.desk}.{name.lower()}')} all"
+
     def _draw_answers(self, texts: CardTexts | None) -> None:
-        raw, missing = self.raw, "" if texts is None else warning(texts.card)
+        raw, missing = self.raw, "" if texts is None else warning(texts.card, self.desk)
         unsure = texts is not None and texts.card.passage is not None
         passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
         passage.show(texts.reference.excerpt(raw) if texts is not None and unsure else None)
@@ -264,12 +274,12 @@ class FinalAnswerCard(Container):
         if self.opened == "guidelines":
             from workbench.core.text.markdown import render
 
-            return render(self._guidelines), "Guidelines · escape closes"
+            return render(self._guidelines), "Guidelines"
         if self._texts is None or not self.opened:
             return None, ""
         text = self._texts.whole(self.opened)
         form = "raw" if self.raw else "rendered"
-        return text.of(self.raw), f"{self.opened.capitalize()} · {form} · escape closes"
+        return text.of(self.raw), f"{self.opened.capitalize()} · {form}"
 
     def toggle_raw(self) -> None:
         self.raw = not self.raw
@@ -335,15 +345,6 @@ class FinalAnswerCard(Container):
         self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
 
 
-def _title(name: str, text: str, windows: Sequence[Stretch], raw: bool) -> str:
-    form = " · raw" if raw else ""
-    shown = sum(end - start for start, end in windows)
-    if shown >= len(text):
-        return f"{name}{form}"
-    which = f"last {shown:,}" if len(windows) == 1 else f"answer and end, {shown:,}"
-    return f"{name} · {which} of {len(text):,} characters{form} · {name[0]} all"
-
-
 def reference_row(texts: CardTexts, raw: bool) -> Content:
     card = texts.card
     if not card.reference.found:
@@ -361,10 +362,10 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
     return _row("Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early)
 
 
-def warning(card: Card) -> str:
+def warning(card: Card, desk: str) -> str:
     """Return which text must be opened because the card is not enough, and why; "" if it is enough."""
     found = (SHORTCOMINGS[shortcoming] for shortcoming in card.shortcomings)
-    return "\n".join(f"! {why}: {text[0].upper()} opens it" for why, text in found)
+    return "\n".join(f"! {why}: {key_of(f'{desk}.{text}')} opens it" for why, text in found)
 
 
 def _row(

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rich.cells import cell_len
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.queue_view import review_words
@@ -124,10 +125,8 @@ def _when(review: Review) -> Span:
 
 def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
     yield ()
-    legend = (
-        "  › chosen: its answers are marked ▶" if chosen is not None else "  v: where one of them found its answers"
-    )
-    yield (Span("Verdicts", "heading"), Span(legend if item.verdicts else "", "dim"))
+    legend = "› chosen: its answers are marked ▶" if chosen else f"{key_of('item.verdict')}: mark the answers of one"
+    yield (Span("Verdicts", "heading"), Span(f"  {legend}" if item.verdicts else "", "dim"))
     if not item.verdicts:
         yield (Span("none yet", "dim"),)
 
@@ -142,13 +141,14 @@ def _verdict(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: 
 
 
 def _small(verdict: ItemVerdict, chosen: bool) -> str:
+    calls = counted(verdict.calls, "call") + (f" ({key_of('item.transcript')}: transcript)" if chosen else "")
     words = (
         verdict.reason,
         f"rule {verdict.rule}" if verdict.rule and verdict.rule != verdict.reason else "",
         "" if verdict.score is None else f"score {verdict.score:g}",
         f"version {verdict.version}" if verdict.version and chosen else "",
         f"run {verdict.run}",
-        counted(verdict.calls, "call") + (" (T: transcript)" if chosen else "") if verdict.calls else "",
+        calls if verdict.calls else "",
         "recorded replies" if verdict.recorded else "",
         f"{verdict.ms:.1f} ms",
     )

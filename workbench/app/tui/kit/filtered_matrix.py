@@ -32,8 +32,8 @@ _NAME: Final = "name"
 _ARROWS: Final = " ▲▼"
 _ACTIONS: Final = (
     Action("matrix.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
-    Action("matrix.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", footer=False),
-    Action("matrix.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
+    Action("matrix.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", False),
+    Action("matrix.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", False),
 )
 
 
@@ -77,7 +77,7 @@ class FilteredMatrix(Matrix, ActingWidget):
         figures = f"{columns[1].title}<80 " if len(columns) > 1 else ""
         suggester = ColumnSuggester(columns, map(_filter_row, self._every))
         text = " ".join(map(typed, self.conditions))
-        self.app.push_screen(FilterLine(text, self._narrow_by, f"{figures}a-name  (tab completes)", suggester))
+        self.app.push_screen(FilterLine(text, self._narrow_by, f"{figures}a-name", suggester))
 
     def _narrow_by(self, text: str) -> None:
         self.narrow(read_line(text, self._filter_columns))
@@ -107,7 +107,7 @@ class FilteredMatrix(Matrix, ActingWidget):
             return super().render_line(y)
         if y:
             return super().render_line(y - 1)
-        remark = f"{len(self.rows)} of {len(self._every)}  {key_of('matrix.unfilter')} takes the last away"
+        remark = f"{len(self.rows)} of {len(self._every)}  {key_of('matrix.unfilter')} removes the last"
         return chips_line(
             self.conditions, remark, self.scrollable_size.width, self._style("glyph"), self._style("header")
         )

@@ -88,7 +88,7 @@ class Footer(Widget, can_focus=False):
         active = sorted(self.screen.active_bindings.values(), key=lambda one: self._rank(one.node))
         for _, binding, enabled, _ in active:
             found = FooterKey(binding.key, self.app.get_key_display(binding), binding.description, enabled)
-            if binding.key == self.app.COMMAND_PALETTE_BINDING:
+            if binding.id == "app.palette":
                 palette = [found]
             elif binding.show:
                 by_action.setdefault(binding.action, found)
@@ -103,7 +103,7 @@ class Footer(Widget, can_focus=False):
         column, found = 0, []
         for place, key in enumerate(self.keys):
             if place not in left_out:
-                at_right = key.key == self.app.COMMAND_PALETTE_BINDING
+                at_right = key.label == _LEAST[0]
                 found.append((max(column, self.size.width - key.width) if at_right else column, key))
                 column += key.width
         return found

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line
@@ -52,7 +53,7 @@ class PickMany(Static, can_focus=True):
 
     def render(self) -> Content:
         taken = self.taken
-        which = printable(", ".join(taken)) or "(enter: choose)"
+        which = printable(", ".join(taken)) or f"({key_of('pick-many.list')}: choose)"
         left_out = "; ".join(
             f"{name} is {why}" for name, why in self.withheld.items() if name in shlex.split(self.value)
         )

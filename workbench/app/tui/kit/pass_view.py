@@ -8,6 +8,7 @@ from typing import Final
 
 from textual.content import Content
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
@@ -139,7 +140,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
         else f"{len(run)} of {len(matrix.solutions)} solutions run"
     )
     share = f"{passing} pass all tests (pass@1 {percent(passing / len(judged))} %)" if judged else "no test counts"
-    share = share if run else "not run yet: a starts it"
+    share = share if run else f"not run yet: {key_of('code-problem.start')} starts it"
     forgeable, broken = matrix.count(*INSIDE), matrix.count("broken")
     return Content.assemble(
         "suite ",

@@ -16,6 +16,7 @@ from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.title_bar import Line
 
 
@@ -95,7 +96,7 @@ class PromptBar(Vertical):
         self.query_one(".title", Static).update(title)
         line = self.query_one(CompletingInput)
         line.suggester = suggester
-        line.placeholder = hint
+        line.placeholder = f"{hint}  ({key_of('prompt.complete')} completes)" if hint and suggester else hint
         line.value = text
         line.cursor_position = len(text)
         self.complain("")

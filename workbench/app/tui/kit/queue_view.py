@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, marked
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError
@@ -219,7 +220,7 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width
         *_lines_of(words, width),
         Content.assemble(("Decided  ", "bold"), printable(decided))
         if decided
-        else Content.styled("not reviewed yet · enter opens it · d says why it is here", "$text-muted"),
+        else Content.styled(f"not reviewed yet · {key_of('disagreements.reasons')} shows its score", "$text-muted"),
     ]
     if reasons:
         lines.append(Content.assemble(("Why  ", "bold"), printable(item.why)))
@@ -239,8 +240,7 @@ def _lines_of(parts: Iterable[Content], width: int) -> Iterator[Content]:
     yield line
 
 
-NOTHING = "No item of this kind is left: w chooses another queue, f and h change what is listed."
-"""Text of an empty queue."""
+NOTHING = "No item is left in this queue. Choose another queue, or change the filter."
 
 
 def _word(word: str) -> Content:

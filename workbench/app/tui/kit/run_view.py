@@ -283,9 +283,8 @@ def _remark(run: RunInfo) -> Content:
     if run.untested:
         return Content.styled(f"! {printable(run.untested)}", "$text-warning")
     if run.new:
-        words = (
-            f"… {counted(run.new, 'item')} were added after it was complete and {waits(run.new)}: ctrl+r judges them."
-        )
+        added = f"… {counted(run.new, 'item')} were added after it was complete and {waits(run.new)}"
+        words = f"{added}: {key_of('runs.resume')} judges them."
         return Content.styled(words, "$text-warning")
     reasons = reasons_text(run, 4)
     return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")

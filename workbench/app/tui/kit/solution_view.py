@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.pass_grid import FORGEABLE
 from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, fault_of, letter_at
 from workbench.app.tui.kit.pass_view import INSIDE, SHORT
@@ -54,7 +55,7 @@ def code_title(code: SolutionCode) -> str:
     if code.form == "continuation":
         return "Code: the prompt and its continuation"
     if code.form == "reply":
-        return f"Code in the reply ({code.extractor}) · i shows all of it"
+        return f"Code in the reply ({code.extractor}) · {key_of('code-solution.item')} shows the whole reply"
     return "Code"
 
 

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.events import Paste
 from textual.widgets import Input, Static
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.taxonomy import type_display
@@ -191,7 +192,7 @@ def label_line(
     """
     parts = [verdict_words(verdict, reason)] if verdict else [Content.styled("· not labelled", "$text-muted")]
     if wants_type and verdict not in (None, "unsuitable"):
-        parts.append(Content.styled("! type missing: t", "bold $text-warning"))
+        parts.append(Content.styled(f"! type missing: {key_of('annotate.type')}", "bold $text-warning"))
     if unsure:
         parts.append(Content.styled("? unsure", "bold $text-warning"))
     parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in tags)
@@ -200,8 +201,8 @@ def label_line(
     if subtype:
         parts.append(Content(f"type {printable(type_display(subtype))}"))
     if flagged:
-        words, style = ("⚑ answered: d", "$text-success") if answered else ("⚑ flagged", "$text-warning")
-        parts.append(Content.styled(words, f"bold {style}"))
+        words = f"⚑ answered: {key_of('annotate.answers')}" if answered else "⚑ flagged"
+        parts.append(Content.styled(words, "bold $text-success" if answered else "bold $text-warning"))
     if note:
         parts.append(Content(f"✎ {printable(note)}"))
     return Content("  ").join(parts)

@@ -15,6 +15,7 @@ from msgspec import structs
 from rich.cells import cell_len
 from textual.content import Content
 
+from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.queue_view import review_words
@@ -159,7 +160,7 @@ def _cut(lines: Sequence[Content], most: int) -> Sequence[Content]:
         return lines
     first = next((place for place, line in enumerate(lines) if {"^", "‸"} & set(line.plain[len(_BAR) :])), 0)
     begin = min(max(first - 2, 0), len(lines) - most + 1)
-    more = Content.styled(f"{_BAR}… {'not all of it' if begin else 'more'}: enter shows it whole", "$text-muted")
+    more = Content.styled(f"{_BAR}… {key_of('triage.open')} shows the whole text", "$text-muted")
     return [*lines[begin : begin + most - 1], more]
 
 
@@ -184,10 +185,12 @@ def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
     if many < 2:
         return
     if not state.picked:
-        more = f"{counted(many - 1, 'more case')} like it: space picks all {many:,}"
+        more = f"{counted(many - 1, 'more case')} like it: {key_of('triage.like')} picks all {many:,}"
         yield _line("alike", Content.styled(more, "$text-accent"))
         return
-    said = f"{many:,} cases: {case.differences.words}. A cause is given to all {many:,}; space lets go."
+    said = (
+        f"{many:,} cases: {case.differences.words}. All {many:,} get the cause; {key_of('triage.like')} deselects them."
+    )
     yield Content.styled(fit(f" ● {said}", width), "bold $text-accent")
     half = (width - 8) // 2
     for one in state.alike[:_MAX_SIMILAR]:
@@ -294,13 +297,14 @@ def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) 
     """Return the paragraph and the table so far; once every case is read, also where others are open."""
     found = triage_table(tally)
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
-    done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: d goes on."
+    back, export, undo = (key_of(f"triage.{verb}") for verb in ("summary", "export", "undo"))
+    done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: {back} goes on."
     if not tally.left and elsewhere:
         named = ", ".join(f"{one.verifier} {one.left:,} of {one.wrong:,}" for one in elsewhere[:_MAX_ELSEWHERE])
         more = f" and {counted(len(elsewhere) - _MAX_ELSEWHERE, 'verifier')} more" if elsewhere[_MAX_ELSEWHERE:] else ""
-        there = f"Open on all items: {named}{more}. n goes to {elsewhere[0].verifier}."
+        there = f"Open on all items: {named}{more}. {key_of('triage.elsewhere')} goes to {elsewhere[0].verifier}."
         parts.append(Content.styled(printable(there), "bold"))
-    parts.append(Content.styled(f"{done} e saves or copies this; z takes the last cause back.", "$text-muted"))
+    parts.append(Content.styled(f"{done} {export} saves or copies this; {undo} undoes the last cause.", "$text-muted"))
     if said:
         parts.append(Content.styled(printable(said), "$text-success"))
     return Content("\n\n").join(parts)

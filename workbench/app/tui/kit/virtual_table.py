@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from workbench.app.tui.keymap import bindings
+from workbench.app.tui.keymap import bindings, key_of
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranged_view import ArrangedView
 from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
@@ -347,13 +347,14 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             "" if given is None or given.queried or not self._ready else f"{self.row_count:,} of {given.count():,}  "
         )
         base, chip = self._style_of("dim"), self._style_of("header")
-        return chips_line(self.chips, f"{whole}F takes the last away", self.scrollable_size.width, base, chip)
+        whole = f"{whole}{key_of('table.unfilter')} removes the last"
+        return chips_line(self.chips, whole, self.scrollable_size.width, base, chip)
 
     @property
     def _nothing(self) -> str:
         if self.narrowed or self._sought is not None:
-            return "No row matches; escape clears."
-        return "No row matches; F takes the last condition away." if self.chips else "No rows"
+            return "No row matches; Back clears the search."
+        return f"No row matches; {key_of('table.unfilter')} removes the last condition." if self.chips else "No rows"
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows in memory first, and then fetch missing ones: the two would slow each other down."""

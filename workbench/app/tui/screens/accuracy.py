@@ -14,7 +14,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import accuracy_sheet as detail
 from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
@@ -134,30 +134,17 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier.", False),
         Action("accuracy.split", "a", "split", "Split", "Split the group under the cursor by another property."),
         Action("accuracy.figure", "o", "next_figure(1)", "Figure", "Show the next metric in the cells: delta, MCC …"),
-        Action(
-            "accuracy.figure-before", "O", "next_figure(-1)", "Metric back", "Show the previous metric.", footer=False
-        ),
+        Action("accuracy.figure-before", "O", "next_figure(-1)", "Metric back", "Show the previous one.", False),
         Action("accuracy.sort", "s", "sort", "Sort", SORTING),
         Action("accuracy.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
-        Action(
-            "accuracy.pin", "space", "pin", "Pin", "Pin the verifier under the cursor to the top, or unpin it.", False
-        ),
+        Action("accuracy.pin", "space", "pin", "Pin", "Pin the verifier at the top, or unpin it.", False),
         Action("accuracy.view", "d", "next_view", "View", "Show the verifier, the whole column or the notes below."),
         Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
-        Action("accuracy.by-before", "B", "next_group(-1)", "By back", "The previous property.", footer=False),
+        Action("accuracy.by-before", "B", "next_group(-1)", "By back", "The previous property.", False),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
-        Action(
-            "accuracy.compare",
-            "vertical_line",
-            "compare",
-            "Compare",
-            "Compare the verifier with another on these items.",
-            False,
-        ),
-        Action(
-            "accuracy.export", "e", "export", "Export", "Save or copy: CSV, Markdown, LaTeX …, plots.", footer=False
-        ),
+        Action("accuracy.compare", "vertical_line", "compare", "Compare", "Compare it with another verifier.", False),
+        Action("accuracy.export", "e", "export", "Export", "Save or copy the table, or plots.", False),
         Action("accuracy.up", "escape,q,backspace", "up", "Back", "Leave the opened group, or go back."),
     )
 
@@ -379,7 +366,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if self._displayed != self.asked:
             return
         if group is not None and self.asked.by == "reason":
-            self.notify("A reason is a verifier's own: list its items instead (i).", markup=False)
+            self.notify(f"Reasons can't be broken down: {key_of('accuracy.items')} lists the items.", markup=False)
             return
         free = [by for by in self.asked.free(self.groups) if group is None or by != self.asked.by]
         menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, printable(by)) for by in free])

@@ -227,18 +227,9 @@ class AddJudgeScreen(ServerTestScreen):
     AUTO_FOCUS: ClassVar[str] = "#option-name Input"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
-        Action(
-            "judge.preview", "f3,ctrl+t", "preview", "Preview", "Show the exact request for an item.", priority=True
-        ),
+        Action("judge.preview", "f3,ctrl+t", "preview", "Preview", "Show an item's exact request.", priority=True),
         Action("judge.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
-        Action(
-            "judge.replay",
-            "f7",
-            "replay",
-            "Replay",
-            "Serve recorded replies instead, initially the sample's.",
-            priority=True,
-        ),
+        Action("judge.replay", "f7", "replay", "Replay", "Serve recorded replies instead.", priority=True),
         Action("judge.save", "f4,ctrl+r", "save", "Save", "Save it in workbench.toml.", priority=True),
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from workbench.app.tui.judging import JudgingScreen, looking_actions
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts, settled, which_is_meant
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
@@ -99,14 +99,14 @@ There is no conflict for {name} to resolve.
 Conflicts appear here by themselves when two people differ. No one resolves a conflict on an item they have labelled,
 and a batch that names an adjudicator leaves its conflicts to that person.
 
-z takes your last decision back, if you have made one.
+{undo} takes your last decision back, if you have made one.
 """
 
 NOBODY = """\
 There is no conflict to resolve. Conflicts arise when two people differ; anyone who has not labelled the item may
 resolve them, or the adjudicator that the batch names. A coordinator adds people with {add}.
 
-P looks again.
+{person} looks again.
 """
 
 HIDDEN: dict[Task, frozenset[str]] = {
@@ -158,7 +158,7 @@ class AdjudicateScreen(JudgingScreen):
     def compose(self) -> ComposeResult:
         yield TitleBar("Adjudicate", "…")
         yield OpinionPanel(WIDE, id="opinions")
-        yield FinalAnswerCard(GUIDELINES)
+        yield FinalAnswerCard(GUIDELINES, desk="adjudicate")
         yield Static(id="adjudicate-empty", markup=False)
         yield Footer(show_command_palette=False)
 
@@ -179,7 +179,7 @@ class AdjudicateScreen(JudgingScreen):
         return None if self._session is None else self._session.guidelines
 
     def nobody(self) -> None:
-        self._say_empty(NOBODY.format(add=Command("annotators DB add NAME")))
+        self._say_empty(NOBODY.format(add=Command("annotators DB add NAME"), person=key_of("adjudicate.person")))
 
     def _look_again(self) -> None:
         if self._current is None and not self._busy:
@@ -212,7 +212,8 @@ class AdjudicateScreen(JudgingScreen):
         if not self._shown_version:
             self._look_at_guidelines()
         if opened is None:
-            self._say_empty(self._end + NOTHING_LEFT.format(name=printable(self._person)))
+            text = NOTHING_LEFT.format(name=printable(self._person), undo=key_of("adjudicate.undo"))
+            self._say_empty(self._end + text)
             return
         self._end = ""
         self.be_empty(False)
@@ -443,7 +444,9 @@ class AdjudicateScreen(JudgingScreen):
         self.line_stored(_CASE, None)
         self._shown_version = guideline.version
         self.card.set_guidelines(guideline.text)
-        self.notify(f"The guidelines are at version {guideline.version} now: G shows them.", markup=False)
+        self.notify(
+            f"Guidelines version {guideline.version}: {key_of('adjudicate.guidelines')} shows it.", markup=False
+        )
 
     # -- looking -----------------------------------------------------------------------------------
 

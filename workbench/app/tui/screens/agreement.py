@@ -68,13 +68,13 @@ class AgreementScreen(LiveScreen):
     TITLE_TEXT = "Agreement"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("agreement.open", "enter", "open_pair", "Differing", "List the items on which the two disagree."),
-        Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", footer=False),
+        Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", False),
         Action("agreement.task", "t", "next_task", "Task", "Switch between correctness, types, and types by letter."),
         Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
         Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
-        Action("agreement.round", "L", "other_round", "Round", "Count first or latest rounds.", footer=False),
-        Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", footer=False),
+        Action("agreement.round", "L", "other_round", "Round", "Count first or latest rounds.", False),
+        Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", False),
     )
 
     def __init__(self) -> None:

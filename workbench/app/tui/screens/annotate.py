@@ -75,20 +75,11 @@ ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
     Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
     Action("annotate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
-    Action(
-        "annotate.partial", "percent_sign", "partial", "Partial", "How much of the answer is right, in quarters.", False
-    ),
+    Action("annotate.partial", "percent_sign", "partial", "Partial", "Share of the answer that is right.", False),
     Action("annotate.undo", "z", "undo", "Undo", "Retract the last label, or undo the last skip."),
     Action("annotate.skip", "l", "skip", "Skip", "Return the item; it comes again at the end."),
     Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
-    Action(
-        "annotate.flag",
-        "exclamation_mark",
-        "flag",
-        "Flag",
-        "Flag the item for the coordinator, or remove the flag.",
-        False,
-    ),
+    Action("annotate.flag", "exclamation_mark", "flag", "Flag", "Flag it for the coordinator, or unflag it.", False),
     Action("annotate.answers", "d", "answers", "Answers", "Read the coordinator's answers to your flags.", False),
     Action("annotate.older", "left_square_bracket", "older", "Older", "Your previous label.", False),
     Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your next label, or the queue.", False),

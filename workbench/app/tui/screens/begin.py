@@ -14,7 +14,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.destinations import DESTINATIONS
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
@@ -109,7 +110,7 @@ def _file(found: ProjectProgress) -> BeginStep:
         return BeginStep("File", waits, False)
     if not counts.items:
         return BeginStep("File", "your questions, reference answers and completions; none imported yet", False)
-    listed = f"; {counted(counts.quarantined, 'row')} rejected, in quarantine (:x)"
+    listed = f"; {counted(counts.quarantined, 'row')} rejected, in quarantine ({DESTINATIONS['quarantine'].keys})"
     refused = listed if counts.quarantined else ""
     names = ", ".join(one.name for one in counts.datasets)
     return BeginStep("File", f"{counted(counts.items, 'item')} of {names}{refused}", True)
@@ -165,7 +166,7 @@ class BeginScreen(LiveScreen):
     TITLE_TEXT = "Begin"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
-            Action(f"begin.step-{number}", str(number), f"step({number})", name, f"Go to step {number}.", footer=False)
+            Action(f"begin.step-{number}", str(number), f"step({number})", name, f"Go to step {number}.", False)
             for number, name in enumerate(("File", "Verifiers", "People", "First metric"), 1)
         ),
         Action("begin.types", "t", "types", "Types", "Derive answer types from the references."),
@@ -180,7 +181,7 @@ class BeginScreen(LiveScreen):
         yield TitleBar(self.TITLE_TEXT, "from a file to a first metric; any step can be skipped and resumed")
         yield OptionList(id="begin-steps", markup=False)
         yield Static(
-            "enter or a number opens a step. Stored data stays, whatever happens in the next one.",
+            "Stored data stays, whatever happens in the next step.",
             id="begin-about",
             markup=False,
         )
@@ -336,6 +337,5 @@ def _own_name() -> str:
 
 def _line(number: int, step: BeginStep) -> Content:
     mark = ("✓ ", "bold $text-success") if step.done else ("○ ", "$text-muted")
-    return Content.assemble(
-        (f" {number} ", "bold"), mark, (f"{step.title}\n", "bold"), (f"     {printable(step.state)}\n", "")
-    )
+    key = f" {key_of(f'begin.step-{number}')} "
+    return Content.assemble((key, "bold"), mark, (f"{step.title}\n", "bold"), f"     {printable(step.state)}\n")

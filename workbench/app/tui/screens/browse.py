@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.columns import marked, symbol
 from workbench.app.tui.kit.evidence import evidence
 from workbench.app.tui.kit.footer import Footer
@@ -113,7 +113,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         Action("browse.jump", "at", "jump", "Jump", "Go to a row number or to an item's id."),
         Action("browse.details", "d", "details", "Details", "Show the row's texts next to the table."),
         Action("browse.triage", "m", "triage", "Triage", "Assign causes to verdicts against gold.", False),
-        Action("browse.again", "r", "again", "Read again", "Read the items again.", footer=False),
+        Action("browse.again", "r", "again", "Read again", "Read the items again.", False),
         Action("browse.back", "escape,q", "back", "Back", "Clear the search, then the filter, then go back."),
     )
 
@@ -175,7 +175,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     def action_details(self) -> None:
         if not self.has_class("-wide"):
-            self.notify("Details need 100 columns; enter opens the item.", markup=False)
+            self.notify(f"Details need 100 columns; {key_of('table.open')} opens the item.", markup=False)
             return
         self.toggle_class("details")
         self._read_details()

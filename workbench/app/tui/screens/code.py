@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from msgspec import convert, structs
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import WORDS
@@ -25,7 +25,7 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
 
 _EVERY_SET = "-"
-_NO_PROBLEMS = "No code problems yet. Import a file of problems, then one of their solutions: Import, by ctrl+p."
+_NO_PROBLEMS = "No code problems yet. Import problems, then their solutions, with the command Import ({palette})."
 
 
 class CodeScreen(CatalogScreen, LiveScreen):
@@ -50,12 +50,10 @@ class CodeScreen(CatalogScreen, LiveScreen):
         Action("code.run", "w", "choose_run", "Run", "Choose the run and suite of the outcomes."),
         Action("code.start", "a", "start", "Start", "Run the solutions against a suite of tests."),
         Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
-        Action(
-            "code.tests", "i", "tests", "Tests", "List the tests of all problems: passed by all, by none, set apart."
-        ),
+        Action("code.tests", "i", "tests", "Tests", "List all tests: passed by all, by none, set apart."),
         Action("code.evolution", "o", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
-        Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", footer=False),
-        Action("code.again", "r", "again", "Read again", "Read the problems again.", footer=False),
+        Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", False),
+        Action("code.again", "r", "again", "Read again", "Read the problems again.", False),
         Action("code.back", "escape,q", "back", "Back", "Clear the search, then the filters, then go back."),
     )
 
@@ -112,7 +110,9 @@ class CodeScreen(CatalogScreen, LiveScreen):
         beside = self.asked.beside
         other = f" · {printable(beside.suite)}: {run_words(beside)}" if beside else ""
         caption = f"pass@1: {suite}{run_words(run)}{other} · gold %: correct by gold"
-        self.put("caption", _NO_PROBLEMS if self.table.position == "– of 0" and not self._narrowed else caption)
+        if self.table.position == "– of 0" and not self._narrowed:
+            caption = _NO_PROBLEMS.format(palette=key_of("app.palette"))
+        self.put("caption", caption)
 
     # -- which problems ----------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_choose_run(self) -> None:
         if not self.runs:
-            self.notify("No solution has been run yet: a starts a suite of tests.", markup=False)
+            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.", markup=False)
             return
         choices = [
             Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
@@ -196,7 +196,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         from workbench.app.tui.screens.code_tests import CodeTestsScreen
 
         if self.asked.run is None:
-            self.notify("No solution has been run yet: a starts a suite of tests.", markup=False)
+            self.notify(f"No solution has been run yet: {key_of('code.start')} starts a suite of tests.", markup=False)
             return
         self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
 

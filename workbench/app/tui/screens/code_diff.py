@@ -85,7 +85,7 @@ class CodeDiffScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-diff.next", "n", "change(1)", "Next change", "Go to the next change."),
-        Action("code-diff.previous", "N", "change(-1)", "Previous change", "Go to the previous change.", footer=False),
+        Action("code-diff.previous", "N", "change(-1)", "Previous change", "Go to the previous change.", False),
         Action("code-diff.swap", "S", "swap", "Swap", "Swap the two solutions."),
         Action("code-diff.beside", "o", "beside", "Beside", "Side by side, or removed lines above added ones."),
         Action("code-diff.whole", "h", "whole", "Whole", "Show all lines, or only those near a change."),

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import pass_view as view
 from workbench.app.tui.kit.footer import Footer
@@ -86,26 +86,20 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.run", "at", "next_run", "Run", "Show the outcomes of the next run of this suite."),
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
-        Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", footer=False),
-        Action(
-            "code-problem.exclude", "x", "exclude", "Set apart", "Exclude a suspect test from all metrics; asks why."
-        ),
-        Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", footer=False),
-        Action("code-problem.undo", "z", "undo", "Undo", "Undo the last decision on a test.", footer=False),
+        Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", False),
+        Action("code-problem.exclude", "x", "exclude", "Set apart", "Exclude a wrong test from all metrics; asks why."),
+        Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", False),
+        Action("code-problem.undo", "z", "undo", "Undo", "Undo the last decision on a test.", False),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
         Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
         Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show other verifiers' verdicts next to gold."),
-        Action(
-            "code-problem.diff", "vertical_line", "diff", "Diff", "Mark the solution; on a second one: compare the two."
-        ),
-        Action("code-problem.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions.", footer=False),
+        Action("code-problem.diff", "vertical_line", "diff", "Diff", "Mark a solution; on a second one: compare them."),
+        Action("code-problem.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions.", False),
         Action("code-problem.rankings", "V", "rankings", "Rankings", "Show how verifiers rank the solutions.", False),
         Action("code-problem.evolution", "o", "rounds", "Evolution", "Show the rounds of its tests' evolution.", False),
-        Action("code-problem.panes", "d", "panes", "Panes", "Hide the texts below, for more rows.", footer=False),
-        Action("code-problem.next", "right_square_bracket", "go(1)", "Next", "Open the next problem.", footer=False),
-        Action(
-            "code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous problem.", False
-        ),
+        Action("code-problem.panes", "d", "panes", "Panes", "Hide the texts below, for more rows.", False),
+        Action("code-problem.next", "right_square_bracket", "go(1)", "Next", "Open the next problem.", False),
+        Action("code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "The previous problem.", False),
     )
 
     def __init__(
@@ -302,8 +296,8 @@ class CodeProblemScreen(LiveScreen):
     def _stored(self, test: TestDecision, reason: str | None, done: bool) -> None:
         self.line_stored(_WHY_APART, test)
         counts = "counts again" if reason is None else "is set apart: no metric counts it"
-        verdicts = ". Verdicts follow when the solutions are run again (l)." if done else "."
-        self.notify(f"Test {test.position + 1} {counts}{verdicts}", markup=False)
+        again = f" {key_of('code-problem.retry')} runs the solutions again for new verdicts." if done else ""
+        self.notify(f"Test {test.position + 1} {counts}.{again}", markup=False)
         self.read_again()
 
     def action_columns(self) -> None:

@@ -60,7 +60,7 @@ class RankedProblem(NamedTuple):
 
 _EMPTY: Final = """\
 Here verifiers that score solutions, such as judges, are compared with the order given by the tests: start one \
-in Verifiers & runs. The order by tests alone stands on each problem (esc, enter): the best solution comes first.\
+in Verifiers & runs. The order by tests alone is on each problem's screen: the best solution comes first.\
 """
 
 
@@ -83,20 +83,10 @@ class CodeRankingsScreen(WorkbenchScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
         Action("code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or truth."),
-        Action(
-            "code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "Sort by the previous one.", False
-        ),
+        Action("code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "The previous order.", False),
         Action("code-rankings.next", "right_square_bracket", "go(1)", "Next", "Show the next problem."),
-        Action(
-            "code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "Show the previous problem.", False
-        ),
-        Action(
-            "code-rankings.selected",
-            "w",
-            "selected",
-            "Selected",
-            "Show at most 5 selected solutions per problem, or all.",
-        ),
+        Action("code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "The previous problem.", False),
+        Action("code-rankings.selected", "w", "selected", "Selected", "Use 5 selected solutions per problem, or all."),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )
 

@@ -162,7 +162,7 @@ class CombineScreen(FilterScreen, FigureScreen):
     PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
     asked: CombinedQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", footer=False),
+        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
         Action("combine.downstream", "3", "task('downstream')", "Downstream", "Compare with downstream scores.", False),
         Action("combine.table", "w", "next_table", "Table", "Show the next table: the mix of labels, curves …"),
@@ -171,12 +171,12 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who picks or predicts."),
         Action("combine.sizes", "at", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
-        Action("combine.by-before", "B", "next_group(-1)", "By back", "The previous property.", footer=False),
+        Action("combine.by-before", "B", "next_group(-1)", "By back", "The previous property.", False),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
         Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
-        Action("combine.again", "r", "again", "Count again", "Count again.", footer=False),
+        Action("combine.again", "r", "again", "Count again", "Count again.", False),
         Action("combine.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
 

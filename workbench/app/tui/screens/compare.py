@@ -66,33 +66,24 @@ class CompareScreen(TableScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("compare.open", "enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
         Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
-        Action("compare.where-before", "W", "next_tab(-1)", "Previous kind", "List the previous kind.", footer=False),
+        Action("compare.where-before", "W", "next_tab(-1)", "Previous kind", "List the previous kind.", False),
         Action("compare.by", "b", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
         Action("compare.a", "comma", "pick('a')", "A", "Choose A from a list."),
         Action("compare.b", "full_stop", "pick('b')", "B", "Choose B from a list."),
-        Action(
-            "compare.next",
-            "right_square_bracket",
-            "next_verifier",
-            "Next B",
-            "Compare A with the next verifier.",
-            footer=False,
-        ),
+        Action("compare.next", "right_square_bracket", "next_verifier", "Next B", "The next verifier as B.", False),
         Action(
             "compare.previous",
             "left_square_bracket",
             "next_verifier(-1)",
             "B before",
-            "Compare A with the previous verifier.",
-            footer=False,
+            "The previous verifier as B.",
+            False,
         ),
-        Action("compare.swap", "S", "swap", "Swap", "Swap A and B.", footer=False),
+        Action("compare.swap", "S", "swap", "Swap", "Swap A and B.", False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action(
-            "compare.family", "vertical_line", "family", "All", "Compare all verifiers: differences and joint errors."
-        ),
-        Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", footer=False),
+        Action("compare.family", "vertical_line", "family", "All", "Compare all: differences, joint errors."),
+        Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", False),
     )
 
     def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:

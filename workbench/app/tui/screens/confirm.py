@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.keymap import Action, bindings, key_of
 
 _MIN_SCROLLED_LINES = 10
 """Lines from which the text can take the focus for scrolling."""
@@ -41,8 +41,8 @@ class ConfirmScreen(ModalScreen[bool]):
             with VerticalScroll(can_focus=self._text.count("\n") >= _MIN_SCROLLED_LINES):
                 yield Static(self._text, markup=False)
             with Horizontal():
-                yield Button(Content("esc  No"), id="confirm-no", compact=True)
-                yield Button(Content("y  Yes"), id="confirm-yes", variant="error", compact=True)
+                yield Button(Content(f"{key_of('confirm.no')}  No"), id="confirm-no", compact=True)
+                yield Button(Content(f"{key_of('confirm.yes')}  Yes"), id="confirm-yes", variant="error", compact=True)
 
     def on_descendant_focus(self) -> None:
         box, at = self.query_one("#confirm-box"), self.focused

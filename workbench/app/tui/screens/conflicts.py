@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card_texts import about, kind_words, side_words, undone
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
@@ -97,9 +97,8 @@ class ConflictsScreen(TableScreen, PersonScreen):
         if kinds:
             self.table.focus()
         total = sum(kind.count for kind in kinds)
-        self.say(
-            f"{self.shown_name(self._person) if self._person else 'nobody'} · {total:,} to resolve · enter opens a kind"
-        )
+        name = self.shown_name(self._person) if self._person else "nobody"
+        self.say(f"{name} · {total:,} to resolve · {key_of('conflicts.open')} opens a kind")
 
     def opened(self, row: int) -> None:
         self.app.push_screen(ConflictClassScreen(self._kinds[row].name, self._session()))
@@ -201,7 +200,7 @@ class ConflictClassScreen(TableScreen):
     CSS_PATH = "conflict_class.tcss"
     TITLE_TEXT = "Conflicts of a kind"
     PREFIX, DETAIL = "class", True
-    EMPTY = "No conflict of this kind is left for you. Escape goes back."
+    EMPTY = "No conflict of this kind is left for you."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflict-class.select", "space", "select", "Pick", "Select the item, or not."),
         Action("conflict-class.all", "asterisk", "select_all", "All", "Select all of them, or none."),
@@ -312,7 +311,8 @@ class ConflictClassScreen(TableScreen):
 
     def _ready(self) -> bool:
         if self._opened is not None and not self._busy and not self._selected:
-            self.notify("Nothing is selected: space selects one, * all of them.", markup=False)
+            select, every = key_of("conflict-class.select"), key_of("conflict-class.all")
+            self.notify(f"Nothing is selected: {select} selects one, {every} all of them.", markup=False)
         return self._opened is not None and not self._busy and bool(self._selected)
 
     def action_settle(self, verdict: LabelVerdict) -> None:
@@ -355,7 +355,8 @@ class ConflictClassScreen(TableScreen):
         if done.left_out:
             self.app.push_screen(LeftOutList(done.settled, done.left_out))
         else:
-            self.notify(f"{counted(done.settled, 'conflict')} resolved ✓ · z takes all of it back", markup=False)
+            undo = key_of("conflict-class.undo")
+            self.notify(f"{counted(done.settled, 'conflict')} resolved ✓ · {undo} undoes them all", markup=False)
         self.action_reload()
 
     def action_undo(self) -> None:

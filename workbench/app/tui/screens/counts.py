@@ -38,7 +38,7 @@ class CountsScreen(TableScreen):
     CSS_PATH = "counts.tcss"
     TITLE_TEXT = "Counts"
     PREFIX, ABOVE = "counts", ("about",)
-    EMPTY = "No rows are listed, so there is nothing to count. Escape goes back."
+    EMPTY = "No rows are listed, so there is nothing to count."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("counts.open", "enter", "open_row", "Only these", "Show only the rows with this value."),
     )

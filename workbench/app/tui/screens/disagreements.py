@@ -17,7 +17,7 @@ from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureScreen
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.footer import Footer
@@ -77,19 +77,17 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         Action("disagreements.reasons", "d", "reasons", "Why", "Explain the queue and why the item is in it."),
         Action("disagreements.hide", "h", "hide", "Hide", "Hide or show reviewed items."),
         Action("disagreements.errors", "o", "errors", "Errors", "Count the errors marked, by verifier and kind."),
-        Action("disagreements.next", "n", "next_open", "Next", "Go to the next unreviewed item.", footer=False),
-        Action(
-            "disagreements.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False
-        ),
+        Action("disagreements.next", "n", "next_open", "Next", "Go to the next unreviewed item.", False),
+        Action("disagreements.gold", "g", "next_gold", "Gold", "Choose the gold: final, people or imported.", False),
         Action(
             "disagreements.undo",
             "z",
             "take_back",
             "Undo",
-            "Retract the decision on this item, or your last one.",
+            "Undo the decision on this item, or your last one.",
             False,
         ),
-        Action("disagreements.again", "r", "again", "Read again", "Read the queue again.", footer=False),
+        Action("disagreements.again", "r", "again", "Read again", "Read the queue again.", False),
         Action(
             "disagreements.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."
         ),
@@ -402,9 +400,7 @@ class ReviewItemScreen(ItemScreen):
 
 _PARTS: tuple[Part | None, ...] = ("subtype", "type", None)
 _NAME = 32
-_NONE = """\
-No error has been marked yet. On an item, m marks a verifier's error: a second key says of what kind it is.
-"""
+_NONE = "No error has been marked yet. On an item, {error} marks a verifier's error: a second key chooses its kind.\n"
 
 
 class ErrorCountsScreen(WorkbenchScreen):
@@ -416,7 +412,7 @@ class ErrorCountsScreen(WorkbenchScreen):
         Action("errors.open", "enter", "open_cell", "Open", "Open the counted items, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
         Action("errors.export", "e", "export", "Export", "Save or copy the table."),
-        Action("errors.again", "r", "again", "Read again", "Count again.", footer=False),
+        Action("errors.again", "r", "again", "Read again", "Count again.", False),
     )
 
     def __init__(self) -> None:
@@ -471,7 +467,7 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     @on(DataTable.CellHighlighted)
     def _describe(self) -> None:
-        words = _NONE if self.chosen is None else _sentence(*self.chosen)
+        words = _NONE.format(error=key_of("item.error")) if self.chosen is None else _sentence(*self.chosen)
         self.query_one("#errors-cell", Static).update(words)
 
     @on(DataTable.CellSelected)

@@ -70,9 +70,9 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         beside = "a screen, or the end of an item's id" if self._items else "a screen"
         with Vertical() as box:
             box.border_title = Content("Go to")
-            box.border_subtitle = Content("tab completes · enter opens · escape closes")
+            box.border_subtitle = Content(f"{key_of('prompt.complete')} completes · enter opens · escape closes")
             with Horizontal():
-                yield Static(": ", markup=False)
+                yield Static(f"{key_of('app.go')} ", markup=False)
                 yield CompletingInput(placeholder=beside, suggester=titles, compact=True)
             yield Static(id="go-to-beside", markup=False)
             yield OptionList(markup=False)
@@ -132,4 +132,4 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
 
 
 def _option(place: Destination) -> Option:
-    return Option(Content.assemble((f":{place.letter}", "bold"), f"  {place.title.ljust(22)} ", place.text))
+    return Option(Content.assemble((place.keys, "bold"), f"  {place.title.ljust(22)} ", place.text))

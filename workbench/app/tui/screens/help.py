@@ -14,13 +14,13 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.keymap import Action, bindings, shown_keys
+from workbench.app.tui.keymap import NO_KEY, Action, bindings, shown_keys
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import CellGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.meanings import MEANINGS, Meaning
-from workbench.app.tui.registry import widget_bindings
+from workbench.app.tui.meanings import MEANINGS, Meaning, meaning_of
+from workbench.app.tui.registry import default_keys, widget_bindings
 from workbench.app.tui.screen import WorkbenchScreen
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ class HelpScreen(ModalScreen[None]):
     CSS_PATH = "help.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("help.close", "escape,q", "dismiss", "Close", "Go back to the screen."),
-        Action(
-            "help.turn", "question_mark,f1", "turn", "Every key", "Show the meaning of all keys; again: the screen's."
-        ),
+        Action("help.turn", "question_mark,f1", "turn", "Every key", "Show each key's meaning; again: the screen's."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
     of_every_key: reactive[bool] = reactive(False, init=False)
@@ -119,17 +117,20 @@ class HelpScreen(ModalScreen[None]):
                 declared = widget_bindings(widget)
                 yield title, [self._line(one.id or "", one.key, said.get(one.id, one.description)) for one in declared]
         places = self.below.workbench.places
-        yield "By name", [HelpLine(f":{place.letter}", f"{place.title}: {place.text}.") for place in places]
+        yield "By name", [HelpLine(place.keys, f"{place.title}: {place.text}.") for place in places]
 
     def _line(self, name: str, keys: str, text: str) -> HelpLine:
         return HelpLine(" ".join(shown_keys(name, keys)), text)
 
 
 def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
-    """Yield the meaning of each key, unless a keymap has moved it."""
+    """Yield each meaning with its keys: those of the keymap, and the default ones unless all its actions are moved."""
+    declared = default_keys(app.EVERYWHERE) if app.settings.keymap else ()
+    moved = [(meaning_of(name), key) for name, keys in declared for key in shown_keys(name, keys) if key != NO_KEY]
 
     def line(meaning: Meaning) -> HelpLine:
-        return HelpLine(" ".join(shown_keys("", meaning.keys)), meaning.text)
+        keys = [key for one, key in moved if one == meaning] or shown_keys("", meaning.keys)
+        return HelpLine(" ".join(dict.fromkeys(keys)), meaning.text)
 
     yield "On every screen", [line(meaning) for meaning in MEANINGS if not meaning.at_desks]
     yield "Where people label and adjudicate", [line(meaning) for meaning in MEANINGS if meaning.at_desks]

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit
 from workbench.app.tui.kit.title_bar import TitleBar, label_line, stored_words
@@ -24,8 +24,6 @@ from workbench.labelling.rulings import Role
 
 SHOWN = 500
 """Maximum number of listed labels; older ones are reached from Annotate."""
-
-_EMPTY = "No label or decision is here yet: a opens Annotate, L the conflicts."
 
 Entry = OwnEntry | OwnDecision
 
@@ -52,7 +50,9 @@ class HistoryScreen(PersonScreen):
     def compose(self) -> ComposeResult:
         yield TitleBar("History", "…")
         yield OptionList(markup=False, id="history-list")
-        yield Static(_EMPTY, id="history-empty", markup=False)
+        annotate, adjudicate = key_of("history.annotate"), key_of("history.adjudicate")
+        empty = f"There are no labels or decisions yet: {annotate} opens Annotate, {adjudicate} Adjudicate."
+        yield Static(empty, id="history-empty", markup=False)
         yield Footer(show_command_palette=False)
 
     def begin(self, name: str) -> None:

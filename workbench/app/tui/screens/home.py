@@ -97,15 +97,8 @@ class HomeScreen(LiveScreen):
     TITLE_TEXT = "Home"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
-            Action(
-                f"home.{name}",
-                "",
-                f"app.open_screen('{name}')",
-                place.title,
-                f"Open {place.title}: {place.text}.",
-                False,
-            )
-            for name, place in DESTINATIONS.items()
+            Action(f"home.{name}", "", f"app.open_screen('{name}')", one.title, f"Open {one.title}: {one.text}.", False)
+            for name, one in DESTINATIONS.items()
             if name != "home"
         ),
         Action("home.start", "a", "app.start_verifier", "Start", "Start a verifier."),
@@ -116,8 +109,8 @@ class HomeScreen(LiveScreen):
                 str(number),
                 f"open_matter({number})",
                 f"Task {number}",
-                "Open the task with this number.",
-                footer=False,
+                "Open this task.",
+                False,
             )
             for number in range(1, NUMBERED + 1)
         ),
@@ -164,7 +157,7 @@ class HomeScreen(LiveScreen):
         found = []
         for action in self._screens():
             name = action.id.partition(".")[2]
-            prompt = Content.assemble((f":{DESTINATIONS[name].letter} ", "bold"), action.label)
+            prompt = Content.assemble((f"{DESTINATIONS[name].keys} ", "bold"), action.label)
             found.append(Option(prompt, id=name))
         return found
 
@@ -272,7 +265,7 @@ class HomeScreen(LiveScreen):
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(self._hint(name).format(begin=f"Begin (:{DESTINATIONS['begin'].letter})")))
+            panel.update(content or Content(self._hint(name).format(begin=f"Begin ({DESTINATIONS['begin'].keys})")))
         if self._seen.facts is not None:
             self._fill_ranking()
         self._list()
@@ -322,7 +315,7 @@ class HomeScreen(LiveScreen):
         briefing.set_options(lines or [_unread()] * waiting)
         same = (place for place, one in enumerate(matters) if chosen and _same(one, chosen))
         briefing.highlighted = next(same, 0 if matters else None)
-        briefing.border_title = f"Open · {'more is being counted …' if waiting else 'a number or enter leads there'}"
+        briefing.border_title = f"Open · {'more is being counted …' if waiting else 'enter or its key leads there'}"
         self.call_after_refresh(self._make_room)
 
     def _make_room(self) -> None:
@@ -401,7 +394,7 @@ def _states(found: Status, width: int) -> Content:
         found, width
     )
     if found.quarantined:
-        refused = f"\n! rows rejected at import, in quarantine (:x): {found.quarantined:,}"
+        refused = f"\n! rows rejected at import ({DESTINATIONS['quarantine'].keys}): {found.quarantined:,}"
         text += Content.styled(refused, "$text-warning")
     return text
 

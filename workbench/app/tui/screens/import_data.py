@@ -143,7 +143,7 @@ class ImportScreen(FormScreen):
             yield Vertical(id="import-columns")
         yield Static(classes="form-trouble", markup=False)
         with VerticalScroll(id="import-preview"):
-            yield Static(f"Name a file and press enter, or pick one with {key_of('import.pick')}.", markup=False)
+            yield Static(f"Enter a file's name, or pick a file with {key_of('import.pick')}.", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -351,7 +351,7 @@ class ImportScreen(FormScreen):
             return
         self._bytes = 0
         self._progress = self.set_interval(0.5, partial(self._tell_progress, request.path))
-        self.say("importing … escape stops it")
+        self.say(f"importing … {key_of('import.back')} stops it")
         work = partial(request.store, self.project, self._read)
         self.in_background(work, self._stored, group=_IMPORT, stops=True)
 
@@ -361,7 +361,7 @@ class ImportScreen(FormScreen):
 
     def _tell_progress(self, path: Path) -> None:
         size = max(path.stat().st_size, 1) if path.exists() else 1
-        self.say(f"importing: {min(self._bytes / size, 1):.0%} · escape stops it; stored rows stay")
+        self.say(f"importing: {min(self._bytes / size, 1):.0%} · {key_of('import.back')} stops it; stored rows stay")
 
     def _rest(self) -> None:
         if self._progress is not None:

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.item_decisions import coordinating_actions
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
@@ -50,23 +50,16 @@ from workbench.measuring.reviewing.deciding import reviews_of
 ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     *reviewing_actions("item"),
     Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
-    Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous item.", footer=False),
+    Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous item.", False),
     Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
-    Action(
-        "item.answer",
-        "d",
-        "answer",
-        "Answer",
-        "Show the final answers of the reference and the completion.",
-        footer=False,
-    ),
+    Action("item.answer", "d", "answer", "Answer", "Show the final answers.", False),
     Action(
         "item.reference-answer",
         "R",
         "answer_of('reference')",
         "Reference's answer",
-        "Go to the final answer in the reference.",
-        footer=False,
+        "Go to the reference's final answer.",
+        False,
     ),
     Action(
         "item.completion-answer",
@@ -74,30 +67,19 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
         "answer_of('completion')",
         "Completion's answer",
         "Go to the final answer in the completion.",
-        footer=False,
+        False,
     ),
-    Action(
-        "item.verdict", "v", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", footer=False
-    ),
-    Action("item.verdict-before", "V", "choose(-1)", "Previous verdict", "Choose the previous verdict.", footer=False),
-    Action(
-        "item.transcript", "T", "transcript", "Transcript", "Show the calls behind the chosen verdict.", footer=False
-    ),
-    Action(
-        "item.what-if",
-        "ctrl+t,f3",
-        "what_if",
-        "What if",
-        "Try other options of a verifier: which verdicts would they change?",
-        footer=False,
-    ),
-    Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", footer=False),
-    Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
-    Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
-    Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
-    Action("item.think", "h", "think", "Think", "Open or fold <think> blocks.", footer=False),
-    Action("item.code", "i", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
-    Action("item.write", "e", "write", "Write", "Write the item to a JSON file next to the database.", footer=False),
+    Action("item.verdict", "v", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", False),
+    Action("item.verdict-before", "V", "choose(-1)", "Previous verdict", "Choose the previous verdict.", False),
+    Action("item.transcript", "T", "transcript", "Transcript", "Show the calls behind the chosen verdict.", False),
+    Action("item.what-if", "ctrl+t,f3", "what_if", "What if", "See which verdicts other options change.", False),
+    Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", False),
+    Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
+    Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", False),
+    Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, and back.", False),
+    Action("item.think", "h", "think", "Think", "Open or fold <think> blocks.", False),
+    Action("item.code", "i", "code", "Tests", "Open the code problem: solutions against tests.", False),
+    Action("item.write", "e", "write", "Write", "Write the item to a JSON file next to the database.", False),
     *coordinating_actions("item"),
     Action("item.adjudicate", "L", "adjudicate", "Adjudicate", "Resolve a conflict between annotators."),
     Action("item.back", "escape,q", "back", "Back", "Go back to the previous screen."),
@@ -393,7 +375,7 @@ class ItemScreen(Reviewing):
         if len(asked) == 1:
             self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
         elif asked:
-            self.notify("Choose one of the judges' verdicts with v.", markup=False)
+            self.notify(f"Choose one of the judges' verdicts with {key_of('item.verdict')}.", markup=False)
         else:
             self.notify("This verdict needed no model server.", markup=False)
 

@@ -13,7 +13,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import run_view
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
@@ -94,7 +94,7 @@ class RunsScreen(TableScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("runs.start", "a", "start", "Start", "Start a verifier."),
         Action("runs.add", "A", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
-        Action("runs.pause", "space", "pause", "Pause", "Stop the run after its current verdicts; ctrl+r goes on."),
+        Action("runs.pause", "space", "pause", "Pause", "Stop the run after its current verdicts, to resume later."),
         Action("runs.resume", "ctrl+r,f4", "resume", "Resume", "Resume a run that has stopped."),
         Action("runs.retry", "l", "retry", "Retry", "Judge failed and timed-out items again."),
         Action("runs.cancel", "x", "cancel", "Cancel", "Stop the run; its verdicts stay."),
@@ -301,7 +301,7 @@ class RunsScreen(TableScreen, LiveScreen):
         if run is not None and run.writes:
             self.app.push_screen(WrittenScreen(run.run))
         elif run is not None:
-            self.notify("It has verdicts: T on an item shows the calls of each.", markup=False)
+            self.notify(f"Open one of its items: {key_of('item.transcript')} shows a verdict's calls.", markup=False)
 
     def action_details(self) -> None:
         if (run := self.chosen) is not None:

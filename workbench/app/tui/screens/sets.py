@@ -104,19 +104,10 @@ class SetsScreen(TableScreen, LiveScreen):
         Action("sets.publish", "e", "publish", "Publish", "Write finished sets into a folder with a data card."),
         Action("sets.accuracy", "v", "accuracy", "Accuracy", "Show verifiers' accuracy on the set's items."),
         Action("sets.diff", "vertical_line", "diff", "Diff", "Show differences from the previous version."),
-        Action(
-            "sets.diff-other",
-            "backslash",
-            "diff_other",
-            "Diff with",
-            "Show differences from another set.",
-            footer=False,
-        ),
+        Action("sets.diff-other", "backslash", "diff_other", "Diff with", "Show differences from another set.", False),
         Action("sets.pool", "o", "pool", "Pool", "Show the pool of questions, source by source."),
-        Action(
-            "sets.again", "r", "again", "Read again", "Read the set again, with its judges' later runs.", footer=False
-        ),
-        Action("sets.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", footer=False),
+        Action("sets.again", "r", "again", "Read again", "Read the set again, with its judges' later runs.", False),
+        Action("sets.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
     )
 
     def __init__(self) -> None:

@@ -206,14 +206,7 @@ class SetUpRunScreen(ServerTestScreen):
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
         Action("set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few, and show why.", priority=True),
         Action("set-up-run.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
-        Action(
-            "set-up-run.replay",
-            "f7",
-            "replay",
-            "Replay",
-            "Serve recorded replies instead, initially the sample's.",
-            priority=True,
-        ),
+        Action("set-up-run.replay", "f7", "replay", "Replay", "Serve recorded replies instead.", priority=True),
         Action("set-up-run.save", "f6", "save", "Save", "Save it under its name.", priority=True),
         Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )

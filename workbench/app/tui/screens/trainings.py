@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Final
 
 from textual.content import Content
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.destinations import DESTINATIONS
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
@@ -21,7 +22,7 @@ _LISTS: Final = ("steps", "alarms", "near-duplicates")
 
 
 _UNLABELLED: Final = (
-    "Nothing is labelled yet, so correctness is unknown. Next: Assign (ctrl+p) gives them to people, :a labels them."
+    "Correctness is unknown: nothing is labelled yet. Assign ({}) opens slots, Annotate ({}) fills them."
 )
 
 
@@ -46,7 +47,7 @@ class TrainingsScreen(TableScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("trainings.open", "enter", "open_row", "Items", "List the completions behind the row."),
         Action("trainings.kinds", "w", "list", "Next list", "Steps, alarms, or near-duplicate accepted completions."),
-        Action("trainings.next", "right_square_bracket", "next", "Next", "The next training.", footer=False),
+        Action("trainings.next", "right_square_bracket", "next", "Next", "The next training.", False),
         Action("trainings.reload", "r", "reload", "Reload", "Read it again."),
     )
 
@@ -75,7 +76,8 @@ class TrainingsScreen(TableScreen, LiveScreen):
         if report is None:
             self.say("none")
             return
-        said = [*sentences(report), *([_UNLABELLED] if _lacks_labels(report) else [])]
+        next_step = _UNLABELLED.format(key_of("app.palette"), DESTINATIONS["annotate"].keys)
+        said = [*sentences(report), *([next_step] if _lacks_labels(report) else [])]
         self.put("said", Content("\n").join(Content(printable(line)) for line in said))
         columns: Any = (STEPS, WORDINGS, ALIKE)[self._list]
         self.table.show_records(columns, enumerate(self.listed))

@@ -299,7 +299,7 @@ class SearchTreeScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("search.pane", "tab", "app.focus_next", "Tree / rollouts", "Go to the other pane."),
-        Action("search.calls", "T", "calls", "Calls (or enter)", "Show the calls of the node or rollout."),
+        Action("search.calls", "T", "calls", "Calls", "Show the calls of the node or rollout."),
     )
 
     def __init__(self, run: int, item: int) -> None:

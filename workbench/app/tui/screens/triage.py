@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
@@ -100,7 +100,7 @@ class TriageScreen(InSight):
                 f"give({digit})",
                 cause.name,
                 f"Cause {cause.name}: {ERROR_CATEGORIES[cause.category]}",
-                footer=False,
+                False,
             )
             for digit, cause in enumerate(KEYED, 1)
         ),
@@ -115,9 +115,7 @@ class TriageScreen(InSight):
             "triage.elsewhere", "n", "elsewhere", "Open cases", "Go to the verifier with the most open cases.", False
         ),
         Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose the verifier.", False),
-        Action(
-            "triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier that errs.", False
-        ),
+        Action("triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
         Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
         Action("triage.back", "escape,q", "back", "Back", "Go back to the card, else to the screen before."),
@@ -309,7 +307,8 @@ class TriageScreen(InSight):
     def _store(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
         self._given.append(triage.give_cause(project, cases, cause, scope, by=coordinator_name()))
         what = f"{len(cases):,} cases alike" if len(cases) > 1 else _numbered(scope, cases[0])
-        return _Finished(f"saved: {cause.name} · {what} · z takes it back", tuple(one.id for one in cases))
+        saved = f"saved: {cause.name} · {what} · {key_of('triage.undo')} undoes it"
+        return _Finished(saved, tuple(one.id for one in cases))
 
     def action_other(self) -> None:
         if cases := self._cases_meant:
@@ -348,7 +347,8 @@ class TriageScreen(InSight):
     def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()
         self._given.append((deciding.send_back(project, case.id, reason=reason, by=by, queue=scope.queue),))
-        return _Finished(f"saved: sent back · {_numbered(scope, case)} · z takes the word back", (case.id,))
+        saved = f"saved: sent back · {_numbered(scope, case)} · {key_of('triage.undo')} undoes it"
+        return _Finished(saved, (case.id,))
 
     # -- storing: one thing after the other, to the end even where the screen is left --------------
 

@@ -257,7 +257,7 @@ class VerbScreen(FormScreen):
 
     def _tick(self) -> None:
         if self._began is not None:
-            self.say(f"running, {monotonic() - self._began:.0f} s so far · escape stops it")
+            self.say(f"running, {monotonic() - self._began:.0f} s so far · {key_of('verb.back')} stops it")
 
     def _rest(self) -> None:
         self._began = None

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FormField, FormScreen, option_field
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
@@ -56,9 +56,7 @@ class WhatIfScreen(TableScreen, FormScreen):
     TITLE_TEXT = "What if"
     PREFIX, ABOVE, ITEMS, REST_S = "what-if", ("said",), True, 0.2
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action(
-            "what-if.try", "f3,ctrl+t", "try", "Try", "See which verdicts these options would change.", priority=True
-        ),
+        Action("what-if.try", "f3,ctrl+t", "try", "Try", "See which verdicts would change.", priority=True),
         Action("what-if.save", "f4,ctrl+r", "save", "Save", "Start a new verifier with these options.", priority=True),
         Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor; on template, its text."),
         Action("what-if.export", "e", "export", "Export", "Save or copy the metrics, or the changed items.", False),
@@ -114,7 +112,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         await self.query_one("#what-if-form").mount_all(fields)
         self._hide_unused()
         if (template := self._field(TEMPLATE)) is not None:
-            template.hint("enter: edit the text")
+            template.hint(f"{key_of('what-if.open')}: edit the text")
         fields[0].line.focus()
         if self.found is None and not self._working:
             self.put("said", _FIRST)
@@ -189,7 +187,7 @@ class WhatIfScreen(TableScreen, FormScreen):
             return what_if(self.project, structs.replace(options, trust=yes), beside)
 
         self.complain("")
-        self.put("said", "judging again … (escape stops it)")
+        self.put("said", f"judging again … ({key_of('what-if.back')} stops it)")
         self._working = True
         trusting(self, work, self._show, group=_WORK, stops=True)
 

@@ -19,7 +19,7 @@ import pytest
 
 from tests.hurting import KINDS, hurt, owners, rich_project
 from tests.killed_points import Killer, killer
-from tests.older import make_older
+from tests.older import newer_events
 from tests.publishing import SAMPLE, freeze, sample_project
 from tests.soak.test_restore_kills import outcome as restored
 from tests.soak.test_restore_kills import scene as restore_scene
@@ -139,13 +139,15 @@ def repaired(folder: Path) -> str:
 
 
 def migrated(folder: Path) -> str:
-    latest = migrations.latest_version()
+    latest = migrations.latest_version() + 1
     version = int.from_bytes((folder / "p.db").read_bytes()[60:64])
     kept = folder / f"p.db.before-version-{latest}"
     assert version != latest or kept.exists()
     if kept.exists():
-        assert int.from_bytes(kept.read_bytes()[60:64]) == 9
-    assert items(folder / "p.db") == RICH
+        assert int.from_bytes(kept.read_bytes()[60:64]) == latest - 1
+    with pytest.MonkeyPatch.context() as patch:
+        newer_events(patch)
+        assert items(folder / "p.db") == RICH
     return "new"
 
 
@@ -158,7 +160,7 @@ CASES = {
     "labels": Case("labels p.db import labels.jsonl", labelled),
     "rescue": Case("rescue p.db r.db", rescued, again="rescue p.db r2.db"),
     "repair": Case("doctor p.db --repair", repaired),
-    "migrate": Case("status p.db", migrated),
+    "migrate": Case("migrate p.db", migrated),
     "restore": Case("restore p.db copy.db", lambda folder: restored(folder, "restore")),
     "restore over a crash": Case("restore p.db copy.db", lambda folder: restored(folder, "restore over a crash")),
     "restore itself": Case(
@@ -227,8 +229,6 @@ def _put_rich(rich: Path, path: Path, name: str) -> None:
         hurt(rich, path, index, KINDS[3], 1)
     else:
         shutil.copyfile(rich, path)
-    if name == "migrate":
-        make_older(path, 9)
 
 
 def _without_labels(folder: Path) -> None:

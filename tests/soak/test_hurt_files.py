@@ -1,4 +1,4 @@
-"""Files hurt at random places, and kills among rescue, repair and migration: doctor is right, no label is lost."""
+"""Files hurt at random places, and kills among rescue and repair: doctor is right, no label is lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from tests.hurting import (
     readable,
     rich_project,
 )
-from tests.older import make_older
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
 from workbench.core.errors import StoreError
@@ -75,14 +74,14 @@ def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tm
     assert wrong == []
 
 
-@pytest.mark.parametrize("verb", ["rescue", "repair", "migrate"])
+@pytest.mark.parametrize("verb", ["rescue", "repair"])
 def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> None:
     (tmp_path / "whole").mkdir()
     whole = rich_project(tmp_path / "whole")
     given = labels(whole)
     index = next(page for page, name in owners(whole).items() if name == "label_events_subject")
     path, out = tmp_path / "p.db", tmp_path / "out.db"
-    words = {"rescue": ["rescue", path, out], "repair": ["doctor", path, "--repair"], "migrate": ["status", path]}[verb]
+    words = {"rescue": ["rescue", path, out], "repair": ["doctor", path, "--repair"]}[verb]
     command = [sys.executable, "-m", "workbench", *map(str, words)]
     draw = random.Random(verb)
     ended = 0
@@ -95,8 +94,6 @@ def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> No
             hurt(whole, path, index, KINDS[3], 1)
         else:
             path.write_bytes(whole.read_bytes())
-        if verb == "migrate":
-            make_older(path, 8)
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
             time.sleep(draw.uniform(0.2, 2.5))
             ended += running.poll() is not None
@@ -110,9 +107,7 @@ def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> No
                 {"index label_events_subject", "contents"},
             )
         else:
-            # Before a migration there is no digest.
-            found = {number: {"digest": given[number]["digest"], **row} for number, row in labels(path).items()}
-            assert found == given
+            assert labels(path) == given
     assert ended < KILLS
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     assert not list(tmp_path.glob(".*.part"))

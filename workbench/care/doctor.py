@@ -29,8 +29,8 @@ from workbench.measuring.columns import column_finding
 _UNREADABLE = (WorkbenchError, anatomy.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
 """Exceptions that a corrupted value may cause."""
 _VALUES = (
-    "checked against digests: texts, gold, models and types{}; all others ({}verdicts and their scores, replies …) "
-    "carry none: anything not named is sound in structure, types and rules"
+    "checked against digests: texts, gold, models and types, label events; all others (verdicts and their scores, "
+    "replies …) carry none: anything not named is sound in structure, types and rules"
 )
 
 
@@ -80,7 +80,7 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
         return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
     return [
         _integrity(""),
-        _values(version),
+        Finding(name="values", ok=True, message=_VALUES),
         *anatomy.about_rows(connection),
         *_contents(path, database, version),
         *beside,
@@ -93,14 +93,8 @@ def _unknown(version: int) -> str:
         return f"version {version}, this program knows up to {latest}: a newer workbench wrote it; install that one"
     if 1 <= version < oldest:
         released = "it was never released; the workbench that wrote it can export what is in it"
-        return f"version {version}, this program knows {oldest} to {latest}: {released}"
+        return f"version {version}, this program needs {oldest} or newer: {released}"
     return ""
-
-
-def _values(version: int) -> Finding:
-    covered = version >= events.SINCE
-    words = (", label events", "") if covered else ("", "labels and their notes, ")
-    return Finding(name="values", ok=True, message=_VALUES.format(*words))
 
 
 def _integrity(trouble: str) -> Finding:

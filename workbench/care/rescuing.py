@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 from workbench.care.store.rescuing import Rescue, RescueOutcome, version_of
-from workbench.core.database import events
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
 from workbench.core.database.hashes import COVERED
@@ -63,8 +62,7 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         source.text_factory = lambda raw: raw.decode("utf-8", "replace")
         version = version_of(source)
         told = Rescue(source, version).write(temporary)
-    covered = COVERED | {"label_events"} if version >= events.SINCE else COVERED
-    unsure = [table.table for table in told.tables if table.rows and table.table not in covered]
+    unsure = [table.table for table in told.tables if table.rows and table.table not in COVERED | {"label_events"}]
     with opened_project(temporary) as project:
         recompute(project)
     return Rescued(

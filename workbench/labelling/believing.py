@@ -44,7 +44,7 @@ class MalformedError(Exception):
 
 
 class _EventRow(Struct, kw_only=True):
-    """A row of ``label_events``; columns missing in an older database have their defaults."""
+    """A row of ``label_events``."""
 
     uuid: _Name
     kind: EventKind

@@ -15,9 +15,10 @@ import pytest
 
 from tests.crashing import HALF, crash, files, models
 from tests.helpers import make_project, numbered
-from tests.older import make_older
+from tests.older import newer_events
 from workbench.care.backups import backup, doctor, restore_backup
 from workbench.core.database import backup as replacing
+from workbench.core.database import migrations
 from workbench.core.database.connection import Database
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
@@ -188,15 +189,15 @@ def test_a_backup_whose_first_import_was_killed_comes_as_it_was_before(tmp_path:
     assert models(tmp_path / "new.db") == 0
 
 
-def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = make_project(tmp_path, numbered(4))
     project.close()
-    make_older(project.path, 8)
     shutil.copy(project.path, tmp_path / "old.db")
     crash(project.path)
     before = (tmp_path / "old.db").read_bytes()
+    newer_events(monkeypatch)
 
-    assert restore_backup(tmp_path / "old.db", project.path).schema == 8
+    assert restore_backup(tmp_path / "old.db", project.path).schema == migrations.latest_version() - 1
 
     assert models(project.path) == 0
     assert (tmp_path / "old.db").read_bytes() == before

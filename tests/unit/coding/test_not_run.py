@@ -14,7 +14,6 @@ from tests.auditing.auditing import audit
 from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
 from tests.commands import in_process
 from tests.growing import ActingModel, ActingSandbox, K, own_project
-from tests.older import make_older
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.problems import results
@@ -27,7 +26,7 @@ from workbench.coding.records.evolution import EvolutionSettings
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program
 from workbench.core.options import TableForm
-from workbench.core.project import Project, open_project
+from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
 from workbench.data.store import tests
@@ -35,8 +34,6 @@ from workbench.interchange.exporting import ExportOptions, export
 from workbench.measuring.report import testing
 from workbench.measuring.testing import suite_figures
 from workbench.runs import executing
-from workbench.runs.store import verdicts
-from workbench.runs.store.verdicts import TestResult
 from workbench.training.pay import SuitePay
 from workbench.training.tested import suite_verdict
 from workbench.verifiers.execution import levels
@@ -135,23 +132,6 @@ def test_a_share_of_nothing_is_none(tmp_path: Path) -> None:
         (0, 2, 0, None, None)
     ]
     assert report.unknown == 3
-
-
-def test_what_older_programs_stored_of_it_is_taken_out(project: Project, tmp_path: Path) -> None:
-    """They stored a letter of failing for each of its tests."""
-    with project.database.write() as connection:
-        verdicts.put_outcomes(connection, 1, [TestResult(4, "base", Execution(outcomes="xb", level="L3"))])
-        verdicts.put_outcomes(connection, 1, [TestResult(4, "plus", Execution(outcomes="p", level="L3"))])
-        connection.execute("UPDATE test_results SET outcomes = 'xx' WHERE completion_id = 2")
-    path = project.database.path
-    project.close()
-    make_older(path, 15)
-    with closing(open_project(path)) as migrated:
-        kept = migrated.database.reader().execute(
-            "SELECT completion_id, suite, outcomes FROM test_results ORDER BY completion_id, suite"
-        )
-        # The second was killed by itself: it fails. What another suite has found of the fourth stands.
-        assert kept.fetchall() == [(1, "base", "pp"), (2, "base", "xx"), (3, "base", "tn"), (4, "plus", "p")]
 
 
 @pytest.mark.parametrize("pay", ["all", "share", "difficulty"])

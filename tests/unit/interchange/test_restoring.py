@@ -29,7 +29,6 @@ from workbench.core.project import open_project
 from workbench.core.sets import ItemMember, NewSet, SetReport
 from workbench.interchange import archive as unpacking
 from workbench.interchange.archive import write_archive
-from workbench.interchange.store.archiving import EVENTS
 
 Files = dict[str, bytes]
 Change = Callable[[Files], None]
@@ -143,30 +142,6 @@ def in_another_order(files: Files) -> None:
     manifest(members=members)(files)
 
 
-def older_without(*names: str) -> Change:
-    """An archive of version 9, whose events had no digests, without some of its files."""
-    later = {
-        *("call_batches", "batched_calls", "test_exclusions"),
-        *("trainings", "training_steps", "audited", "training_alarms"),
-    }
-
-    def change(files: Files) -> None:
-        gone = {*names, *later}
-        members = [one for one in json.loads(files["manifest.json"])["members"] if one["name"] not in gone]
-        for name in gone:
-            files.pop(f"{name}.jsonl", None)
-        for member in members:
-            if member["name"] in (*EVENTS, "runs"):
-                for column in ("digest", "in_batches", "cluster"):
-                    member["columns"].pop(column, None)
-                lines = map(json.loads, files[f"{member['name']}.jsonl"].splitlines())
-                bare = [{name: one[name] for name in member["columns"]} for one in lines]
-                files[f"{member['name']}.jsonl"] = b"".join(json.dumps(one).encode() + b"\n" for one in bare)
-        manifest(schema=9, members=members)(files)
-
-    return signed(change)
-
-
 UNSIGNED: dict[str, Change] = {
     "no manifest": without("manifest.json"),
     "a member is missing": without("items.jsonl"),
@@ -185,8 +160,7 @@ UNSIGNED: dict[str, Change] = {
     "newer tables": manifest(schema=99),
     "older than the first archive": manifest(schema=3),
     "no members": manifest(members=[]),
-    "older tables without their labels": older_without("labels"),
-    "older tables without their exclusions": older_without("exclusions"),
+    "tables that were never released": manifest(schema=15),
     "a member by the name of a path": manifest(members=[{"name": "../x", "columns": {}, "lines": 0, "bytes": 0}]),
 }
 SIGNED: dict[str, Change] = {
@@ -271,14 +245,6 @@ def test_a_member_of_the_wrong_row_is_named_with_its_line(archive: Path, tmp_pat
 
     with pytest.raises(FormatError, match=r"items\.jsonl:3: UNIQUE constraint failed"):
         restore(changed(archive, tmp_path, signed(third)), tmp_path / "new.db")
-
-
-def test_an_archive_of_older_tables_has_no_digests(archive: Path, tmp_path: Path) -> None:
-    restore(changed(archive, tmp_path, older_without()), tmp_path / "new.db")
-
-    with closing(sqlite3.connect(tmp_path / "new.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM label_events").fetchone() == (3,)
-        assert list(events.changed(connection)) == []
 
 
 @pytest.mark.parametrize(

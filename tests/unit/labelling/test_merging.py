@@ -20,7 +20,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
-from tests.older import make_older
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events, people
 from workbench.core.errors import StoreError
@@ -461,22 +460,6 @@ def test_names_that_are_no_text_are_of_no_item(home: Project, other: Project) ->
         "UPDATE label_events SET note = CAST(x'ff80' AS TEXT) WHERE subject = 2",
     )
     assert taken(merged(home, other)) == (1, 0, [f"{uuid(2)} note", f"{uuid(1)} subject"][::-1])
-
-
-def test_a_database_of_an_older_version_is_read_as_it_is(home: Project, tmp_path: Path) -> None:
-    (tmp_path / "old").mkdir()
-    old = make_project(tmp_path / "old", numbered(6))
-    old.close()
-    make_older(old.path, 7)
-    with closing(sqlite3.connect(old.path)) as raw, raw:
-        raw.execute("INSERT INTO annotators (id, name, created_at) VALUES (1, 'bob', '')")
-        raw.execute(
-            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
-            "VALUES (?, 'label', 'correctness', 1, 1, 'correct', 1, '2025-01-01T00:00:00Z')",
-            (uuid(1),),
-        )
-    assert taken(merged(home, old)) == (1, 0, [])
-    assert b'"annotator":"bob"' in canonical(home)
 
 
 def test_a_merge_that_is_killed_and_begun_again_ends_as_one_that_was_not(

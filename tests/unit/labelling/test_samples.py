@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +11,9 @@ import pytest
 
 from tests.commands import run as command
 from tests.helpers import make_project
-from tests.older import make_older
 from tests.tui.stage import add_run
 from workbench.core.label import LabelVerdict
-from workbench.core.project import Project, open_project
+from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
 from workbench.labelling import checks, people
@@ -142,29 +140,6 @@ def test_labels_that_are_no_random_sample_are_said_to_be_none(project: Project, 
     # Quotas of subtypes do no harm to figures by subtype.
     by_subtype = plan_text(plan(project, per_item=1, by="subtype"))
     assert (words in by_subtype) == (sample != "quota")
-
-
-def test_batches_of_version_7_are_marked_for_what_they_are(tmp_path: Path) -> None:
-    batches = {
-        ("all items", "random"): "all",
-        ("state=unlabelled", "random"): "all",
-        ("limit 10", "random"): "first",
-        ("source=a and limit 10", "random"): "first",
-        ("source=speed limit 10", "random"): "all",
-        ("all items", "random, limit 3"): "drawn",
-        ("all items", "random, at most 5 of a subtype, limit 9"): "quota",
-        ("all items", "disagreement"): "order",
-        ("limit 4", "uncertainty, of a, b, limit 9"): "order",
-    }
-    old = make(tmp_path)
-    old.close()
-    make_older(old.path, 7)
-    with closing(sqlite3.connect(old.path)) as raw, raw:
-        raw.executemany(
-            "INSERT INTO batches (per_item, selection, ordering, created_at) VALUES (1, ?, ?, '')", list(batches)
-        )
-    with closing(open_project(old.path)) as project:
-        assert samples(project) == [(sample, None) for sample in batches.values()]
 
 
 def test_the_commands_say_how_items_were_drawn(project: Project) -> None:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.helpers import make_project
-from tests.older import make_older
-from tests.served_runs import HereRunner, check_sums, here, rows
+from tests.served_runs import HereRunner, check_sums, here
 from tests.servers.scripted import Scripted, ScriptedServer, chat_reply, scripted
-from workbench.care.store import anatomy
-from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
-from workbench.core.project import open_project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
-from workbench.llm.lane import reply_key
 from workbench.llm.server import place_of
 from workbench.runs.rejudging import variant
 from workbench.runs.verifying import start
@@ -160,53 +151,6 @@ def test_replies_without_a_verdict_are_asked_for_again_by_request(
         answers[0] = "Yes"
         assert runs.resume(first.run, retry_unread=True).verdicts == ALL_YES
         assert len(server.received) == 2 * ITEMS
-
-
-def test_replies_of_version_7_go_to_the_servers_they_came_from(tmp_path: Path) -> None:
-    request = hashlib.sha256(b"request").digest()
-    places = {0: "http://a:1", 1: "https://b.example/api", 2: None}
-    urls = {0: "http://A:1/v1/chat/completions", 1: "https://b.example/api/v1/messages"}
-
-    def old_key(sample: int) -> bytes:
-        return hashlib.sha256(request + str(sample).encode()).digest()
-
-    project = make_project(tmp_path, rows(1))
-    project.close()
-    make_older(project.path, 7)
-    with closing(sqlite3.connect(project.path)) as raw, raw:
-        raw.execute(
-            "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, 'j', 'k', '{}', '', '')"
-        )
-        raw.execute(
-            "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
-            "VALUES (1, 1, '1', '{}', 1, 'complete', 1, '')"
-        )
-        raw.execute("INSERT INTO requests VALUES (1, ?, 'vllm', 'm', x'7b7d')", (request,))
-        for sample in places:
-            raw.execute(
-                "INSERT INTO responses (key, request_id, sample, task, body, ms, created_at) "
-                "VALUES (?, 1, ?, 'chat', x'7b7d', 1.0, '')",
-                (old_key(sample), sample),
-            )
-        for sample, url in urls.items():
-            for state, where in (("failed", "http://elsewhere/v1"), ("done", url), ("sent", "http://late/v1")):
-                raw.execute(
-                    "INSERT INTO attempts (run_id, key, state, url, sent_at) VALUES (1, ?, ?, ?, '')",
-                    (old_key(sample), state, where),
-                )
-    with closing(open_project(project.path)) as migrated:
-        found = migrated.database.reader().execute("SELECT sample, server, key FROM responses ORDER BY id").fetchall()
-        expected: list[Any] = [
-            (sample, place, old_key(sample) if place is None else reply_key(request, place, sample))
-            for sample, place in places.items()
-        ]
-        assert found == expected
-        keys = {key for (key,) in migrated.database.reader().execute("SELECT DISTINCT key FROM attempts")}
-        assert keys == {key for _, place, key in expected if place}
-        assert all(finding.ok for finding in anatomy.about_rows(migrated.database.reader()))
-        made = Database(tmp_path / "new.db", create=True)
-        columns = "SELECT name FROM pragma_table_info('responses')"
-        assert migrated.database.reader().execute(columns).fetchall() == made.reader().execute(columns).fetchall()
 
 
 def test_a_name_from_before_servers_counted_goes_on_and_takes_the_server_it_is_given(

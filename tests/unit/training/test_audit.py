@@ -13,7 +13,6 @@ import pytest
 
 import workbench
 from tests.background import PATIENCE_S
-from tests.older import make_older
 from tests.watched_training import Paraphrasing, SimulatedTraining, alarms, free_rewards
 from workbench.core.errors import UsageError
 from workbench.core.project import open_project
@@ -281,15 +280,6 @@ def test_a_free_reward_that_is_learnt_behind_a_restart_raises_the_alarm(tmp_path
     assert steps == [(step, 64) for step in range(13)]
     found = rows(tmp_path / "a.db", "SELECT DISTINCT step FROM training_alarms")
     assert found == [(8,)]
-
-
-def test_a_training_of_an_older_version_is_gone_on_with(tmp_path: Path) -> None:
-    train(tmp_path / "a.db", share=0.5)
-    before = rows(tmp_path / "a.db", "SELECT count(*) FROM audited")
-    make_older(tmp_path / "a.db", 14)
-    train(tmp_path / "a.db", share=0.5)
-    assert rows(tmp_path / "a.db", "SELECT count(*) FROM audited") == before
-    assert rows(tmp_path / "a.db", "SELECT count(*) FROM trainings WHERE wordings IS NOT NULL") == [(1,)]
 
 
 def test_what_nobody_can_read_of_a_watch_is_learnt_anew(tmp_path: Path) -> None:

@@ -207,13 +207,13 @@ class Rescue:
         return RescueOutcome(self._table_reports(), self._lost_labels, *changed, foreign, keeps_secret)
 
     def _fill(self, connection: Connection) -> bool:
-        own = connection.execute("SELECT * FROM secrets").fetchall() if "secrets" in self._tables else []
-        connection.execute("DELETE FROM secrets") if own else None
+        own = connection.execute("SELECT * FROM secrets").fetchall()
+        connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
             self._rows[table] = self._copy(connection, table)
             if self._schema.tables[table].by_rowid:
                 self._compare_with_indexes(connection, table)
-        if own and not connection.execute("SELECT 1 FROM secrets").fetchone():
+        if not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
             return False
         return True
@@ -258,10 +258,7 @@ class Rescue:
                 break
         for table in self._tables:
             self._drop_dangling(connection, table)
-        if "assignments" in self._rows:
-            self._dropped["assignments"] += connection.execute(
-                f"DELETE FROM assignments WHERE {_ABOUT_NOTHING}"
-            ).rowcount
+        self._dropped["assignments"] += connection.execute(f"DELETE FROM assignments WHERE {_ABOUT_NOTHING}").rowcount
 
     def _lacking(self, connection: Connection) -> dict[str, set[int]]:
         found: dict[str, set[int]] = defaultdict(set)
@@ -309,11 +306,10 @@ class Rescue:
                 f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
             )
             changed.append([one.id for one in found])
-        if "characters" in self._schema.tables["completions"].names:
-            connection.execute(
-                "UPDATE completions SET characters = length(t.text) FROM completion_text AS t "
-                "WHERE t.id = completions.id AND characters IS NOT length(t.text)"
-            )
+        connection.execute(
+            "UPDATE completions SET characters = length(t.text) FROM completion_text AS t "
+            "WHERE t.id = completions.id AND characters IS NOT length(t.text)"
+        )
         return changed[0], changed[1], changed[2]
 
     def _table_reports(self) -> list[TableRescued]:

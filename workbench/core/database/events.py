@@ -24,8 +24,6 @@ COLUMNS: Final = (
 )
 """What a digest covers: all that an event says, as it is stored."""
 _NAMED: Final = 3
-SINCE: Final = 10
-"""Version of the schema that has it first."""
 
 
 class ChangedEvent(NamedTuple):
@@ -48,9 +46,7 @@ def digest(values: Sequence[object]) -> bytes | None:
 
 
 def changed(connection: Connection) -> Iterator[ChangedEvent]:
-    """Yield events that don't match their digests; none in a database of an older version."""
-    if all(row[1] != "digest" for row in connection.execute("PRAGMA table_info(label_events)").fetchall()):
-        return
+    """Yield events that don't match their digests."""
     total = connection.execute("SELECT count(*) FROM label_events").fetchone()[0]
     rows = connection.execute(f"SELECT id, digest, {COLUMNS} FROM label_events ORDER BY id")
     for number, stored, *values in stepping(rows, "checking label events", "events", total):

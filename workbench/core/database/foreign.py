@@ -25,14 +25,11 @@ _FUNCTIONS = frozenset({"substr"})
 
 
 @contextmanager
-def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Iterator[sqlite3.Connection]:
+def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
     """Open a connection that can only read these tables; the file is left unchanged.
 
-    Args:
-        current: Reject a database of an older version, which may lack some tables or columns.
-
     Raises:
-        StoreError: It is not a workbench database, of a newer version, or damaged.
+        StoreError: It is not a workbench database, of another version, or damaged.
     """
     if not path.is_file():
         what = "it is no file" if path.exists() else "there is no such file"
@@ -45,11 +42,11 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
     ):
         version = migrations.checked_version(connection, path)
         migrations.require_ours(connection, path, version)
-        if current and version < migrations.latest_version():
+        if version < migrations.latest_version():
             raise StoreError(
                 f"{path} was written by an older workbench.", f"Bring it up to date first: {Command(f'status {path}')}"
             )
-        connection.set_authorizer(_authorizer({*tables, "sqlite_master"}))
+        connection.set_authorizer(_authorizer(tables))
         yield connection
 
 

@@ -13,18 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 _NAME_DIGITS = 32
-BEGIN = "INSERT INTO generation (id, name, writes) VALUES (1, 'workbench-generation ' || hex(randomblob(16)), 0)"
 
 
 def draw(connection: sqlite3.Connection) -> None:
-    """Give the file a new name; a runner of another copy no longer works on it.
-
-    Older databases have no name.
-    """
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
-        connection.execute("DELETE FROM generation")
-        connection.execute(BEGIN)
-        connection.execute("DELETE FROM runner")
+    """Give the file a new name; a runner of another copy no longer works on it."""
+    connection.execute("DELETE FROM generation")
+    connection.execute(
+        "INSERT INTO generation (id, name, writes) VALUES (1, 'workbench-generation ' || hex(randomblob(16)), 0)"
+    )
+    connection.execute("DELETE FROM runner")
 
 
 def name_anew(path: Path) -> None:
@@ -37,9 +34,7 @@ def name_anew(path: Path) -> None:
 
 
 def name(connection: sqlite3.Connection) -> str:
-    """Return the file's name; "" if the database is older than such names."""
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
-        return ""
+    """Return the file's name; "" if it has none."""
     row = connection.execute("SELECT name FROM generation").fetchone()
     return "" if row is None else row[0][-_NAME_DIGITS:]
 

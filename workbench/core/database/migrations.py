@@ -14,12 +14,10 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
 
-from workbench.core.database import events, generation, schema, schema_check
+from workbench.core.database import generation, schema, schema_check
 from workbench.core.database.failures import roll_back
 from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
@@ -47,7 +45,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m016_not_run",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
-OLDEST: Final = 7
+OLDEST: Final = 16
 """The oldest version that is read; those before it were never released."""
 APPLICATION_ID: Final = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
@@ -313,7 +311,7 @@ def require_released(name: str, version: int) -> None:
     """
     if version < OLDEST:
         raise StoreError(
-            f"{name} has schema version {version}; this program knows {OLDEST} to {latest_version()}.",
+            f"{name} has schema version {version}; this program needs {OLDEST} or newer.",
             f"Versions before {OLDEST} were never released: the workbench that wrote it can export what is in it.",
         )
 
@@ -422,100 +420,5 @@ def _carry_over(connection: Connection, table: str) -> None:
     connection.execute(f"DROP TABLE {old}")
 
 
-# -- What fills the columns and tables that a version brought. No trigger or view is there then.
-
-
-_CALLS: Final = ("/chat/completions", "/messages", "/embeddings", "/score", "/classify", "/pooling", "/rerank")
-_TOGETHER: Final = 1_000
-
-
-def _say_how_samples_were_chosen(connection: Connection) -> None:
-    connection.execute(
-        """UPDATE batches SET sample = CASE
-            WHEN ordering LIKE 'disagreement%' OR ordering LIKE 'uncertainty%' THEN 'order'
-            WHEN ordering LIKE '%at most % of a subtype%' THEN 'quota'
-            WHEN ordering LIKE 'random, limit %' THEN 'drawn'
-            WHEN selection GLOB 'limit [0-9]*' OR selection GLOB '* and limit [0-9]*' THEN 'first' ELSE 'all' END"""
-    )
-
-
-def _say_who_wrote_references(connection: Connection) -> None:
-    connection.execute(
-        """UPDATE code_problems SET reference_by = 'model'
-            WHERE json_valid(extra) AND json_extract(extra, '$.proposed_tests') IS NOT NULL"""
-    )
-
-
-def _give_to_servers(connection: Connection) -> None:
-    connection.create_function("place_of_call", 1, _place, deterministic=True)
-    connection.create_function("reply_key", 3, _key, deterministic=True)
-    # SQLite takes the plain column from the row with the greatest value: an attempt that is done.
-    connection.execute(
-        "CREATE TEMP TABLE asked_at AS SELECT key, place_of_call(url) AS place, max(state = 'done') AS answered "
-        "FROM attempts WHERE state IN ('done', 'sent') GROUP BY key"
-    )
-    connection.execute("CREATE INDEX temp.asked_at_key ON asked_at (key)")
-    connection.execute(
-        "CREATE TEMP TABLE moved AS SELECT r.id, r.key AS old, a.place, reply_key(q.hash, a.place, r.sample) AS new "
-        "FROM responses AS r JOIN asked_at AS a ON a.key = r.key JOIN requests AS q ON q.id = r.request_id"
-    )
-    connection.execute("CREATE INDEX temp.moved_old ON moved (old)")
-    connection.execute("UPDATE responses SET server = m.place, key = m.new FROM moved AS m WHERE m.id = responses.id")
-    connection.execute("UPDATE attempts SET key = m.new FROM moved AS m WHERE m.old = attempts.key")
-    connection.execute("DROP TABLE moved")
-    connection.execute("DROP TABLE asked_at")
-
-
-def _place(url: str) -> str:
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    path = next((path.removesuffix(call) for call in _CALLS if path.endswith(call)), path)
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{path.rstrip('/').removesuffix('/v1').rstrip('/')}"
-
-
-def _key(request: bytes, place: str, sample: int) -> bytes:
-    return sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
-
-
-def _believe_bundles_away(connection: Connection) -> None:
-    away = "FROM assignments WHERE state = 'away' AND annotator_id IS NOT NULL"
-    connection.execute(
-        f"""INSERT INTO bundles (id, annotator_id, made_at, expires_at, sealed)
-            SELECT 'unsealed-' || annotator_id, annotator_id,
-                   strftime('%Y-%m-%dT%H:%M:%fZ', coalesce(min(claimed_at), 0), 'unixepoch'), max(expires_at), 0
-            {away} GROUP BY annotator_id"""
-    )
-    connection.execute(
-        f"""INSERT INTO bundle_items (bundle_id, task, subject)
-            SELECT DISTINCT 'unsealed-' || annotator_id, task, subject {away}"""
-    )
-
-
-def _give_digests(connection: Connection) -> None:
-    decoded, connection.text_factory = connection.text_factory, lambda raw: raw.decode("utf-8", "surrogateescape")
-    last = 0
-    while rows := connection.execute(
-        f"SELECT id, {events.COLUMNS} FROM label_events WHERE id > ? ORDER BY id LIMIT {_TOGETHER}", (last,)
-    ).fetchall():
-        last = rows[-1][0]
-        connection.executemany(
-            "UPDATE label_events SET digest = ? WHERE id = ?", [(events.digest(row[1:]), row[0]) for row in rows]
-        )
-    connection.text_factory = decoded
-
-
-def _forget_lost_outcomes(connection: Connection) -> None:
-    connection.execute(
-        """DELETE FROM test_results WHERE outcomes NOT GLOB '*[^xb]*' AND EXISTS (
-            SELECT 1 FROM verdicts AS v WHERE v.run_id = test_results.run_id
-            AND v.completion_id = test_results.completion_id AND v.sample = 0 AND v.reason = 'harness_killed')"""
-    )
-
-
-FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {
-    8: (_say_how_samples_were_chosen, _say_who_wrote_references, _give_to_servers),
-    9: (_believe_bundles_away, lambda connection: connection.execute(generation.BEGIN)),
-    10: (_give_digests,),
-    16: (_forget_lost_outcomes,),
-}
-"""In order."""
+FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {}
+"""Schema version -> what fills its new columns and tables, in order. No trigger or view is there then."""

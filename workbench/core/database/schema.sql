@@ -3,7 +3,7 @@
 -- What version N brought says so: `-- since N` at the end of a line, or above a statement. The lines of older versions
 -- are what a database of theirs has. A column that came later has a line of its own, which begins with its comma: to an
 -- older table it is added as it stands there; a table of which anything else is new is made anew, with its rows.
--- (Rows from before it came lack such a column, which is why marks are kept of versions that are read no more.)
+-- Lines without a mark are of version 16, the oldest that is read.
 --
 -- Long text stands apart from the columns that are scanned. States are derived from events, and may be recomputed at
 -- any time. What people said, decided and froze is append-only: triggers refuse UPDATE, DELETE and the REPLACE that
@@ -35,7 +35,7 @@ CREATE TABLE imports (
     quarantined INTEGER NOT NULL DEFAULT 0,
     started_at TEXT NOT NULL,
     finished_at TEXT
-    , process TEXT  -- since 9
+    , process TEXT
 ) STRICT;
 
 CREATE TABLE quarantine (
@@ -53,7 +53,7 @@ CREATE TABLE sources (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     domain TEXT
-    , licence TEXT  -- since 7
+    , licence TEXT
 ) STRICT;
 
 CREATE TABLE models (
@@ -79,7 +79,7 @@ CREATE TABLE question_text (
     reference TEXT NOT NULL,
     type_text TEXT,
     subtype_text TEXT
-    , extra TEXT  -- since 7
+    , extra TEXT
 ) STRICT;
 
 CREATE TABLE completions (
@@ -89,7 +89,7 @@ CREATE TABLE completions (
     model_id INTEGER REFERENCES models (id),
     imported_gold INTEGER CHECK (imported_gold IN (0, 1)),
     hash BLOB NOT NULL
-    , characters INTEGER  -- since 5
+    , characters INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX completions_key ON completions (key, question_id);
 CREATE INDEX completions_question ON completions (question_id);
@@ -122,9 +122,9 @@ CREATE TABLE annotators (
     name TEXT NOT NULL UNIQUE,
     role TEXT NOT NULL DEFAULT 'annotator' CHECK (role IN ('annotator', 'coordinator')),
     created_at TEXT NOT NULL
-    , paused_at TEXT  -- since 4
-    , paused_why TEXT  -- since 4
-    , resumed_at TEXT  -- since 4
+    , paused_at TEXT
+    , paused_why TEXT
+    , resumed_at TEXT
 ) STRICT;
 
 CREATE TABLE batches (
@@ -133,15 +133,15 @@ CREATE TABLE batches (
     adjudicator_id INTEGER REFERENCES annotators (id),
     selection TEXT NOT NULL,
     created_at TEXT NOT NULL
-    , ordering TEXT NOT NULL DEFAULT 'random'  -- since 4
-    , sample TEXT NOT NULL DEFAULT 'all' CHECK (sample IN ('all', 'drawn', 'quota', 'order', 'first'))  -- since 8
-    , seed INTEGER  -- since 8
+    , ordering TEXT NOT NULL DEFAULT 'random'
+    , sample TEXT NOT NULL DEFAULT 'all' CHECK (sample IN ('all', 'drawn', 'quota', 'order', 'first'))
+    , seed INTEGER
 ) STRICT;
 
 CREATE TABLE batch_annotators (
     batch_id INTEGER NOT NULL REFERENCES batches (id),
     annotator_id INTEGER NOT NULL REFERENCES annotators (id)
-    , cap INTEGER CHECK (cap > 0)  -- since 4
+    , cap INTEGER CHECK (cap > 0)
     , PRIMARY KEY (batch_id, annotator_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -165,7 +165,7 @@ CREATE TABLE label_events (
     uuid TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL CHECK (kind IN (
         'label', 'adjudication', 'retraction', 'flag', 'reveal', 'repeat', 'check', 'reopen', 'exclusion'
-        , 'answer'  -- since 8
+        , 'answer'
     )),
     task TEXT NOT NULL CHECK (task IN ('correctness', 'type')),
     subject INTEGER NOT NULL,
@@ -192,7 +192,7 @@ CREATE TABLE label_events (
     view TEXT,
     created_at TEXT NOT NULL,
     merged INTEGER NOT NULL DEFAULT 0 CHECK (merged IN (0, 1))
-    , digest BLOB  -- since 10
+    , digest BLOB
 ) STRICT;
 CREATE INDEX label_events_subject ON label_events (task, subject, annotator_id);
 CREATE INDEX label_events_annotator ON label_events (annotator_id, id);
@@ -214,7 +214,6 @@ CREATE TRIGGER label_events_third_person BEFORE INSERT ON label_events
                             AND l.annotator_id = e.annotator_id AND l.supersedes = e.uuid))
     BEGIN SELECT raise(ABORT, 'the adjudicator is none of the annotators of the item'); END;
 -- Flags and their answers are few among labels; Home, Browse and the queue look for them.
--- since 8
 CREATE INDEX label_events_flags ON label_events (subject, annotator_id, id) WHERE kind IN ('flag', 'answer');
 CREATE TRIGGER label_events_no_update BEFORE UPDATE ON label_events
     BEGIN SELECT raise(ABORT, 'label_events is append-only'); END;
@@ -298,7 +297,6 @@ CREATE TABLE guidelines (
 ) STRICT, WITHOUT ROWID;
 
 -- A fact beside the labels, which name the version themselves: it is neither merged nor carried by a bundle.
--- since 8
 CREATE TABLE guideline_readings (
     annotator_id INTEGER NOT NULL REFERENCES annotators (id),
     version TEXT NOT NULL,
@@ -319,7 +317,6 @@ CREATE TABLE admissions (
 -- == Bundles: items that people take along.
 
 -- At home: which bundles were made, for whom, and of which items; merging goes by this.
--- since 9
 CREATE TABLE bundles (
     id TEXT PRIMARY KEY,
     annotator_id INTEGER NOT NULL REFERENCES annotators (id),
@@ -328,7 +325,6 @@ CREATE TABLE bundles (
     sealed INTEGER NOT NULL DEFAULT 1 CHECK (sealed IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
--- since 9
 CREATE TABLE bundle_items (
     bundle_id TEXT NOT NULL REFERENCES bundles (id),
     task TEXT NOT NULL CHECK (task IN ('correctness', 'type')),
@@ -337,7 +333,6 @@ CREATE TABLE bundle_items (
 ) STRICT, WITHOUT ROWID;
 
 -- In a bundle, one row: its id and whose it is. Seals are those of earlier versions; nothing reads them.
--- since 9
 CREATE TABLE bundle_pass (
     bundle_id TEXT PRIMARY KEY,
     annotator TEXT NOT NULL,
@@ -347,7 +342,6 @@ CREATE TABLE bundle_pass (
     key BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- since 9
 CREATE TABLE event_seals (
     uuid TEXT PRIMARY KEY,
     seal BLOB NOT NULL
@@ -379,10 +373,10 @@ CREATE TABLE runs (
     started_at TEXT,
     finished_at TEXT,
     completed_at TEXT
-    , asked_after INTEGER  -- since 8
-    , trouble TEXT  -- since 9
-    , in_batches INTEGER NOT NULL DEFAULT 0 CHECK (in_batches IN (0, 1))  -- since 12
-    , cluster TEXT  -- since 14
+    , asked_after INTEGER
+    , trouble TEXT
+    , in_batches INTEGER NOT NULL DEFAULT 0 CHECK (in_batches IN (0, 1))
+    , cluster TEXT
     , UNIQUE (verifier_id, version)
 ) STRICT;
 
@@ -391,8 +385,8 @@ CREATE TABLE runner (
     pid INTEGER NOT NULL,
     pid_started REAL NOT NULL,
     heartbeat REAL NOT NULL
-    , process TEXT  -- since 9
-    , beat REAL  -- since 9
+    , process TEXT
+    , beat REAL
 ) STRICT;
 
 CREATE TABLE verdicts (
@@ -406,7 +400,6 @@ CREATE TABLE verdicts (
     PRIMARY KEY (run_id, completion_id, sample)
 ) STRICT, WITHOUT ROWID;
 -- Few runs take samples: one without any is not read through to find none.
--- since 8
 CREATE INDEX verdicts_samples ON verdicts (run_id, completion_id, outcome) WHERE sample > 0;
 
 CREATE TABLE verdict_evidence (
@@ -418,9 +411,9 @@ CREATE TABLE verdict_evidence (
     span_start INTEGER,
     span_end INTEGER,
     detail TEXT
-    , rule TEXT  -- since 2
-    , reference_start INTEGER  -- since 2
-    , reference_end INTEGER  -- since 2
+    , rule TEXT
+    , reference_start INTEGER
+    , reference_end INTEGER
     , PRIMARY KEY (run_id, completion_id, sample)
     , FOREIGN KEY (run_id, completion_id, sample) REFERENCES verdicts (run_id, completion_id, sample)
 ) STRICT, WITHOUT ROWID;
@@ -464,8 +457,8 @@ CREATE TABLE responses (
     ms REAL NOT NULL,
     origin TEXT,
     created_at TEXT NOT NULL
-    , server TEXT  -- since 8
-    , unread_by TEXT  -- since 8
+    , server TEXT
+    , unread_by TEXT
 ) STRICT;
 
 -- Written before a request is sent; one that stays 'sent' may have been paid for. ``lost``: its runner is gone.
@@ -488,7 +481,6 @@ CREATE INDEX attempts_open ON attempts (run_id) WHERE state = 'sent';
 -- Calls that a provider answers together: written down with their batch before it hears of them. 'gathered': nothing was
 -- sent. 'sent': it may have been made, and is looked for there. 'open': its name there is known. What its calls may take
 -- counts as spent until it has ended.
--- since 12
 CREATE TABLE call_batches (
     id INTEGER PRIMARY KEY,
     run_id INTEGER NOT NULL REFERENCES runs (id),
@@ -507,10 +499,8 @@ CREATE TABLE call_batches (
     sent_at REAL,
     look_at REAL NOT NULL DEFAULT 0
 ) STRICT;
--- since 12
 CREATE INDEX call_batches_run ON call_batches (run_id) WHERE state <> 'ended';
 
--- since 12
 CREATE TABLE batched_calls (
     attempt_id INTEGER PRIMARY KEY REFERENCES attempts (id),
     run_id INTEGER NOT NULL REFERENCES runs (id),
@@ -519,9 +509,7 @@ CREATE TABLE batched_calls (
     key BLOB NOT NULL,
     sample INTEGER NOT NULL
 ) STRICT;
--- since 12
 CREATE INDEX batched_calls_key ON batched_calls (key);
--- since 12
 CREATE INDEX batched_calls_batch ON batched_calls (batch_id);
 
 -- What a run has used: sums that are brought up to date with each transaction.
@@ -582,7 +570,6 @@ CREATE TABLE probe_results (
 
 -- == Trainings that are watched: what of the completions that were rewarded lies here, and how it was chosen.
 
--- since 13
 CREATE TABLE trainings (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -592,11 +579,10 @@ CREATE TABLE trainings (
     seed INTEGER NOT NULL,
     share REAL NOT NULL CHECK (share > 0 AND share <= 1),
     started_at TEXT NOT NULL
-    , wordings TEXT  -- since 15
+    , wordings TEXT
 ) STRICT;
 
 -- All that was rewarded at a step; of what was dropped nothing is known but its number.
--- since 13
 CREATE TABLE training_steps (
     training_id INTEGER NOT NULL REFERENCES trainings (id),
     step INTEGER NOT NULL,
@@ -608,7 +594,6 @@ CREATE TABLE training_steps (
 ) STRICT, WITHOUT ROWID;
 
 -- The share that was taken, each with the chance it had; what labels are of are items like others.
--- since 13
 CREATE TABLE audited (
     completion_id INTEGER PRIMARY KEY REFERENCES completions (id),
     training_id INTEGER NOT NULL REFERENCES trainings (id),
@@ -619,11 +604,9 @@ CREATE TABLE audited (
     chance REAL NOT NULL CHECK (chance > 0 AND chance <= 1),
     because TEXT NOT NULL CHECK (because IN ('chance', 'doubtful', 'rising'))
 ) STRICT;
--- since 13
 CREATE INDEX audited_step ON audited (training_id, step);
 
 -- Wordings that were suddenly frequent among what was accepted: shares of questions, before and now.
--- since 13
 CREATE TABLE training_alarms (
     id INTEGER PRIMARY KEY,
     training_id INTEGER NOT NULL REFERENCES trainings (id),
@@ -675,7 +658,7 @@ CREATE TABLE code_problems (
     language TEXT NOT NULL DEFAULT 'python',
     seconds REAL,
     extra TEXT
-    , reference_by TEXT NOT NULL DEFAULT 'human' CHECK (reference_by IN ('human', 'model'))  -- since 8
+    , reference_by TEXT NOT NULL DEFAULT 'human' CHECK (reference_by IN ('human', 'model'))
 ) STRICT;
 
 -- What a solution's text is; one without a row here is a whole program or a reply with code in it.
@@ -719,7 +702,6 @@ CREATE TABLE solution_tests (
 ) STRICT, WITHOUT ROWID;
 
 -- Tests that people set apart or let count again, with who and why; a test's newest row is in force.
--- since 11
 CREATE TABLE test_exclusions (
     id INTEGER PRIMARY KEY,
     question_id INTEGER NOT NULL REFERENCES questions (id),
@@ -730,17 +712,13 @@ CREATE TABLE test_exclusions (
     annotator_id INTEGER NOT NULL REFERENCES annotators (id),
     created_at TEXT NOT NULL
 ) STRICT;
--- since 11
 CREATE INDEX test_exclusions_test ON test_exclusions (question_id, suite_id, position);
--- since 11
 CREATE TRIGGER test_exclusions_no_update BEFORE UPDATE ON test_exclusions
     BEGIN SELECT raise(ABORT, 'test_exclusions is append-only'); END;
--- since 11
 CREATE TRIGGER test_exclusions_no_delete BEFORE DELETE ON test_exclusions
     BEGIN SELECT raise(ABORT, 'test_exclusions is append-only'); END;
 
 -- The tests that are set apart.
--- since 11
 CREATE VIEW tests_apart AS
     SELECT x.question_id, s.name AS suite, x.position, x.reason, a.name AS person, x.created_at
     FROM test_exclusions AS x JOIN suites AS s ON s.id = x.suite_id JOIN annotators AS a ON a.id = x.annotator_id
@@ -762,7 +740,6 @@ CREATE TABLE test_results (
 ) STRICT, WITHOUT ROWID;
 
 -- The same with the letter of a test that counts for nobody in the place of each that was set apart since.
--- since 11
 CREATE VIEW counted_results AS
     SELECT t.run_id, t.completion_id, t.suite,
            CASE WHEN EXISTS (SELECT 1 FROM test_exclusions) THEN (
@@ -924,14 +901,13 @@ CREATE TRIGGER changes_forgotten AFTER INSERT ON changes WHEN NEW.version % 1000
     BEGIN DELETE FROM changes WHERE version <= NEW.version - 20000; END;
 
 -- Which copy of a database a file is (`generation.py`); all but the name is of earlier versions.
--- since 9
 CREATE TABLE generation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     name TEXT NOT NULL,
     writes INTEGER NOT NULL
-    , state BLOB  -- since 10
-    , before BLOB  -- since 10
-    , header BLOB  -- since 10
+    , state BLOB
+    , before BLOB
+    , header BLOB
 ) STRICT;
 CREATE TRIGGER item_states_noted AFTER INSERT ON item_states
     BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.completion_id, NEW.completion_id); END;
@@ -1056,7 +1032,6 @@ CREATE VIEW current_reviews AS
                                       AND t.supersedes = s.uuid AND t.kind = 'retraction'));
 
 -- One row a flag: what was asked, and the newest answer to it.
--- since 8
 CREATE VIEW flags AS
     SELECT f.subject AS item, a.name AS annotator, f.note AS question, f.created_at AS flagged_at,
            CASE WHEN r.uuid IS NULL THEN 'open' ELSE 'answered' END AS state,

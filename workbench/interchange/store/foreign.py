@@ -52,7 +52,7 @@ def opened(path: Path) -> Iterator[Connection]:
     Raises:
         StoreError: It is not a workbench database of this program's version, or is damaged.
     """
-    with foreign.opened(path, _TABLES, current=True) as connection:
+    with foreign.opened(path, _TABLES) as connection:
         yield connection
 
 

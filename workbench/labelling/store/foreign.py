@@ -21,12 +21,10 @@ READ: dict[str, tuple[str, ...]] = {
     "completion_text": ("id", "text"),
     "annotators": ("id", "name", "role"),
     "label_events": ("id", "uuid", "kind", "task", "subject", "annotator_id"),
-}
-"""Tables and columns that are read; of ``label_events`` the columns that every version has."""
-_MAYBE = {
     "guidelines": ("version", "text", "author_id", "created_at"),
     "bundle_pass": ("bundle_id",),
 }
+"""Tables and the columns of them that are read."""
 
 
 class ForeignSubject(NamedTuple):
@@ -51,25 +49,23 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a connection that can only read the tables of `READ`; the file is not changed.
 
     Raises:
-        StoreError: It is not a workbench database, has a newer schema, or is damaged.
+        StoreError: It is not a workbench database, has another schema version, or is damaged.
     """
-    with foreign.opened(path, READ.keys() | _MAYBE.keys()) as connection:
+    with foreign.opened(path, READ.keys()) as connection:
         yield connection
 
 
 def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int) -> Iterator[dict[str, object]]:
-    """Yield every row of ``label_events`` in order of arrival, without columns that an older schema lacks.
+    """Yield every row of ``label_events`` in order of arrival.
 
     Args:
         columns: The requested columns.
         longest: Maximum characters of a value; of a longer value only one more is read.
     """
-    there = [column[0] for column in connection.execute("SELECT * FROM label_events LIMIT 0").description]
-    wanted = [column for column in columns if column in there]
     # As bytes: for text, substr stops at a NUL.
-    read = [f"substr(CAST({name} AS BLOB), 1, {4 * longest + 1:d})" if name in _LONG else name for name in wanted]
+    read = [f"substr(CAST({name} AS BLOB), 1, {4 * longest + 1:d})" if name in _LONG else name for name in columns]
     for row in connection.execute(f"SELECT {', '.join(read)} FROM label_events ORDER BY id"):
-        found = dict(zip(wanted, row, strict=True))
+        found = dict(zip(columns, row, strict=True))
         for name in _LONG & found.keys():
             found[name] = readable(found[name])
         yield found
@@ -101,9 +97,6 @@ def people(connection: sqlite3.Connection) -> dict[int, tuple[object, object]]:
 
 
 def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuideline]:
-    """Return all guideline texts; none in a database of an older version."""
-    if not _has(connection, "guidelines"):
-        return []
     rows = connection.execute(
         f"SELECT version, substr(CAST(text AS BLOB), 1, {4 * longest + 1:d}), author_id, created_at FROM guidelines "
         "ORDER BY version"
@@ -112,13 +105,7 @@ def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuid
 
 
 def bundle_ids(connection: sqlite3.Connection) -> list[object]:
-    if not _has(connection, "bundle_pass"):
-        return []
     return [row[0] for row in connection.execute("SELECT bundle_id FROM bundle_pass LIMIT 2")]
-
-
-def _has(connection: sqlite3.Connection, table: str) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
 
 
 _TEXTS = {

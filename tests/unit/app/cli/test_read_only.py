@@ -17,7 +17,6 @@ from tests.full_disk import small_disk
 from tests.full_disk_commands import COMMANDS, DATABASES, READS
 from tests.full_disk_given import Given, prepare
 from tests.full_disk_trial import SENTENCES
-from tests.older import make_older
 from tests.unprivileged import open_folder, ordinary_user
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project, opened_project
@@ -186,23 +185,6 @@ def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place:
         with user():
             assert models(folder / "p.db") == models(given.folder / "p.db") + 3
         assert {name: text for name, text in files(folder).items() if not name.endswith("-shm")} == before
-
-
-@places
-def test_a_database_of_an_older_version_is_refused_and_can_be_copied(
-    given: Given, tmp_path: Path, place: Place
-) -> None:
-    content = copied(given, tmp_path)
-    make_older(content / "p.db", 9)
-    with place(content) as (folder, user), open_folder() as out:
-        out.chmod(0o777)
-        with user():
-            found = run("status", folder / "p.db")
-            assert found.returncode == 1
-            assert "version 9" in found.stderr
-            assert "workbench backup" in found.stderr
-            assert run("backup", folder / "p.db", out / "copy.db").returncode == 0
-            assert run("status", out / "copy.db").returncode == 0
 
 
 def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.crashing import HALF, crash, models
 from tests.helpers import make_project, numbered
-from tests.older import make_older
+from tests.older import newer_events
 from workbench.core.database.connection import Database
 
 
@@ -33,9 +33,9 @@ def test_a_crashed_database_loses_nothing(home: Path) -> None:
     assert models(home / "p.db") == models(home / "moved" / "p.db") == 4
 
 
-def test_a_crashed_migration_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_crashed_migration_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_project(tmp_path, numbered(4)).close()
-    make_older(tmp_path / "p.db", 8)
+    newer_events(monkeypatch)
     held = sqlite3.connect(tmp_path / "p.db")
     held.execute("BEGIN")
     held.execute("SELECT count(*) FROM models").fetchone()

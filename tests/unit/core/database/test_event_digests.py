@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.older import make_older
 from workbench.care.backups import restore_backup
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
-from workbench.core.database import events, migrations
+from workbench.core.database import events
 from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
@@ -131,34 +130,3 @@ def test_what_is_not_as_given_is_in_no_archive(tmp_path: Path) -> None:
         write_archive(project, tmp_path / "a.zip")
     assert "workbench doctor" in refused.value.hint
     assert not (tmp_path / "a.zip").exists()
-
-
-@pytest.mark.parametrize("version", range(migrations.OLDEST, 10))
-def test_events_of_an_older_version_get_the_digest_of_what_stands_there(tmp_path: Path, version: int) -> None:
-    path = tmp_path / "p.db"
-    make_project(tmp_path, numbered(2)).close()
-    make_older(path, version)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'ann', 'annotator', '')")
-        connection.executemany(
-            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, note, content_hash, schema, "
-            "created_at) VALUES (?, 'label', 'correctness', 1, 1, 'correct', ?, x'0102', 1, '2025-01-01T00:00:00Z')",
-            [(f"u{number}", "Größe" * (number % 40)) for number in range(2_100)],
-        )
-        # A note that decayed before anybody took its digest.
-        connection.execute(
-            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, note, schema, created_at) "
-            "VALUES ('hurt', 'label', 'correctness', 1, 1, CAST(x'ff61' AS TEXT), 1, '2025-01-01T00:00:00Z')"
-        )
-        connection.commit()
-    before = path.with_name(f"p.db.before-version-{migrations.latest_version()}")
-    with closing(open_project(path)) as project:
-        reader = project.database.reader()
-        assert reader.execute("SELECT count(*), count(digest) FROM label_events").fetchone() == (2_101, 2_100)
-    assert before.exists()
-    assert told(path)["labels"] == (
-        "1 label event is not what was given (value, note, person, time, round …): row 2101"
-    )
-    with closing(sqlite3.connect(before)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
-        assert connection.execute("SELECT count(*) FROM label_events").fetchone() == (2_101,)

@@ -13,18 +13,16 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.older import make_older, newer, written_by_version_7
+from tests.older import newer, newer_events
 from workbench.care.doctor import examine
 from workbench.care.store import anatomy
 from workbench.care.store.rescuing import version_of
-from workbench.core.database import events, migrations, place, schema
+from workbench.core.database import migrations, place, schema
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_to_read
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
-from workbench.labelling import ledger
 from workbench.labelling.merging import merge
-from workbench.runs.store import runs
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -167,40 +165,6 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
-def test_what_the_program_of_version_7_wrote_is_copied_and_brought_up_to_date(tmp_path: Path) -> None:
-    path = written_by_version_7(tmp_path / "p.db")
-    before = _rows(path)
-    with closing(open_project(path)) as migrated, closing(Database(tmp_path / "new.db", create=True)) as made:
-        assert _tables(migrated.database) == _tables(made)
-        assert _objects(migrated.database) == _objects(made)
-        reader = migrated.database.reader()
-        assert migrations.differences(reader, migrations.latest_version()) == []
-        assert all(finding.ok for finding in anatomy.about_rows(reader))
-        assert events.finding(reader).ok
-        assert ledger.states_differ(migrated) == 0
-        assert reader.execute("SELECT annotator, state FROM flags").fetchall() == [("amira", "open"), ("ben", "open")]
-        assert reader.execute("SELECT id, sealed FROM bundles").fetchall() == [("unsealed-4", 0)]
-        assert reader.execute("SELECT DISTINCT server FROM responses").fetchall() == [("http://127.0.0.1:33073",)]
-        kept = {
-            table: reader.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
-            for table, (columns, _) in before.items()
-        }
-    assert {table for table, rows in kept.items() if rows != before[table][1]} == {
-        "_sqlite_migrations",
-        "attempts",
-        "responses",
-    }, "keys of replies belong to their servers now"
-    assert _rows(tmp_path / "p.db.before-version-16") == before
-
-
-def _rows(path: Path) -> dict[str, tuple[list[str], list[Any]]]:
-    """Each table's columns and rows."""
-    with closing(sqlite3.connect(path)) as connection:
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        found = {name: connection.execute(f"SELECT * FROM {name}") for (name,) in tables}
-        return {name: ([column[0] for column in rows.description], rows.fetchall()) for name, rows in found.items()}
-
-
 NEVER_RELEASED = "it was never released; the workbench that wrote it can export what is in it"
 
 
@@ -213,48 +177,91 @@ def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: 
         raw.execute(f"PRAGMA user_version = {version}")
         raw.commit()
     content, home = path.read_bytes(), make_project(tmp_path)
-    message = f"has schema version {version}; this program knows 7 to 16"
+    message = f"has schema version {version}; this program needs 16 or newer"
     for open_it in (Database, partial(merge, home), partial(open_to_read, why="")):
         with pytest.raises(StoreError, match=message) as caught:
             open_it(path)
         assert "never released" in caught.value.hint
     with pytest.raises(StoreError, match=message), closing(sqlite3.connect(path)) as raw:
         version_of(raw)
-    assert examine(path)[0].message == f"version {version}, this program knows 7 to 16: {NEVER_RELEASED}"
+    assert examine(path)[0].message == f"version {version}, this program needs 16 or newer: {NEVER_RELEASED}"
     assert path.read_bytes() == content
 
 
-def test_a_view_of_somebodys_own_outlives_a_table_that_is_made_anew(tmp_path: Path) -> None:
-    path = written_by_version_7(tmp_path / "p.db")
+EVENT = (
+    "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
+    "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')"
+)
+
+
+def with_an_event(folder: Path) -> Path:
+    project = make_project(folder, numbered(2))
+    with project.database.write("full") as connection:
+        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'a', 'annotator', '')")
+        connection.execute(EVENT)
+    project.close()
+    return project.path
+
+
+def test_events_outlive_their_table_that_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = with_an_event(tmp_path)
+    with closing(sqlite3.connect(path)) as raw:
+        before = raw.execute("SELECT * FROM label_events").fetchall()
+    newer_events(monkeypatch)
+    with closing(open_project(path)) as migrated, closing(Database(tmp_path / "new.db", create=True)) as made:
+        assert _tables(migrated.database) == _tables(made)
+        assert _objects(migrated.database) == _objects(made)
+        reader = migrated.database.reader()
+        assert migrations.differences(reader, migrations.latest_version()) == []
+        assert all(finding.ok for finding in anatomy.about_rows(reader))
+        assert reader.execute("SELECT * FROM label_events").fetchall() == before
+        with migrated.database.write("full") as connection:
+            connection.execute(EVENT.replace("'u', 'label'", "'v', 'more'"))
+
+
+def test_a_view_of_somebodys_own_outlives_a_table_that_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("CREATE VIEW mine AS SELECT count(*) AS events FROM label_events")
+    newer_events(monkeypatch)
     with closing(Database(path)) as database:
-        assert database.reader().execute("SELECT events FROM mine").fetchone() == (7,)
+        assert database.reader().execute("SELECT events FROM mine").fetchone() == (1,)
 
 
-def test_an_index_of_somebodys_own_outlives_a_table_that_is_made_anew(tmp_path: Path) -> None:
-    path = written_by_version_7(tmp_path / "p.db")
+def test_an_index_of_somebodys_own_outlives_a_table_that_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_an_event(tmp_path)
     mine = 'CREATE INDEX "my ""own""" ON label_events (created_at DESC)'
     with closing(sqlite3.connect(path)) as raw:
         raw.execute(mine)
+    newer_events(monkeypatch)
     with closing(Database(path)) as database:
         stored = "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'label_events' AND name LIKE 'my%'"
         assert database.reader().execute(stored).fetchall() == [(mine,)]
 
 
-def test_what_a_table_of_somebodys_own_refers_to_stops_no_migration(tmp_path: Path) -> None:
-    path = written_by_version_7(tmp_path / "p.db")
+def test_what_a_table_of_somebodys_own_refers_to_stops_no_migration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("CREATE TABLE mine (item INTEGER REFERENCES completions (id))")
         raw.execute("INSERT INTO mine VALUES (77)")
+    newer_events(monkeypatch)
     with closing(Database(path)) as database:
         assert database.reader().execute("SELECT item FROM mine").fetchall() == [(77,)]
 
 
-def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(tmp_path: Path) -> None:
-    path = written_by_version_7(tmp_path / "p.db")
+def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("UPDATE completions SET question_id = 77 WHERE id = 1")
+    newer_events(monkeypatch)
     content = path.read_bytes()
     with pytest.raises(StoreError, match="a row of completions refers to one of questions that is not there") as caught:
         Database(path)
@@ -266,87 +273,37 @@ def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(tmp_
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        ("CREATE VIEW bundles AS SELECT 1 AS x", "view bundles"),
-        ("CREATE TABLE flags (x)", "table flags"),
-        ("CREATE TABLE label_events_flags (x)", "table label_events_flags"),
-        ("CREATE INDEX generation ON models (name)", "index generation"),
-        ("CREATE TABLE Event_Seals (x)", "table Event_Seals"),
+        ("CREATE VIEW more AS SELECT 1 AS x", "view more"),
+        ("CREATE TABLE more (x)", "table more"),
+        ("CREATE INDEX more ON models (name)", "index more"),
+        ("CREATE TABLE More (x)", "table More"),
         ("CREATE TABLE old_label_events (x)", "table old_label_events"),
     ],
 )
 def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
-    tmp_path: Path, statement: str, what: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, what: str
 ) -> None:
-    path = written_by_version_7(tmp_path / "p.db")
+    path = with_an_event(tmp_path)
     with closing(sqlite3.connect(path)) as raw:
         raw.execute(statement)
     content = path.read_bytes()
+    newer_events(monkeypatch)
+    newer(monkeypatch, MODELS, f"{{}}\nCREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;\n{MODELS}")
     with pytest.raises(StoreError) as caught:
         Database(path)
-    assert caught.value.message == f"{path}: the foreign {what} has a name that version 16 needs."
+    version = migrations.latest_version()
+    assert caught.value.message == f"{path}: the foreign {what} has a name that version {version} needs."
     assert caught.value.hint == "Drop it or give it another name first. Nothing was changed."
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_database_of_version_7_keeps_its_events_and_takes_answers(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(2))
-    project.close()
-    make_older(project.path, 7)
-    with closing(sqlite3.connect(project.path)) as connection, connection:
-        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'amira', 'annotator', '')")
-        for number, kind in enumerate(("label", "flag"), 1):
-            connection.execute(
-                "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, flagged, note, "
-                "schema, created_at) VALUES (?, ?, 'correctness', 1, 1, ?, ?, 'why?', 2, '2025-01-01T00:00:00Z')",
-                (f"u{number}", kind, "correct" if kind == "label" else None, kind == "flag"),
-            )
-        connection.execute("INSERT INTO code_problems (question_id, extra) VALUES (1, '{\"proposed_tests\": 9}')")
-    with closing(open_project(project.path)) as migrated:
-        reader = migrated.database.reader()
-        assert reader.execute("SELECT reference_by FROM code_problems").fetchall() == [("model",)]
-        assert [event.uuid for event in events.every(reader)] == ["u1", "u2"]
-        assert reader.execute("SELECT annotator, verdict FROM current_labels").fetchall() == [("amira", "correct")]
-        flags = "SELECT annotator, question, state, answer FROM flags"
-        assert reader.execute(flags).fetchall() == [("amira", "why?", "open", None)]
-        with migrated.database.write("full") as connection:
-            connection.execute(
-                "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, seen, note, schema, created_at) "
-                "VALUES ('u3', 'answer', 'correctness', 1, 1, '[\"u2\"]', 'so', 2, '2025-01-02T00:00:00Z')"
-            )
-        assert reader.execute(flags).fetchall() == [("amira", "why?", "answered", "so")]
-        assert all(finding.ok for finding in anatomy.about_rows(migrated.database.reader()))
-        made = Database(tmp_path / "new.db", create=True)
-        assert _tables(migrated.database) == _tables(made)
-        assert _objects(migrated.database) == _objects(made)
-
-
-def test_a_database_of_version_8_keeps_its_runner_and_its_runs(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(2))
-    project.close()
-    make_older(project.path, 8)
-    with closing(sqlite3.connect(project.path)) as connection, connection:
-        connection.execute("INSERT INTO runner VALUES (1, 77, 1000.5, 2000.5)")
-        verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
-        connection.execute(
-            "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
-            "VALUES (?, '1', '{}', 1, 'running', 2, '')",
-            (verifier,),
-        )
-    with closing(open_project(project.path)) as migrated:
-        reader = migrated.database.reader()
-        assert reader.execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
-        # It still runs, and goes on to show life.
-        assert reader.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchall() == [
-            (77, 2000.5, None, None)
-        ]
-        with migrated.database.write() as connection:
-            shown = connection.execute("UPDATE runner SET heartbeat = 1 WHERE pid = 77 AND pid_started = 1000.5")
-            assert shown.rowcount == 1
-        assert [(run.state, run.trouble) for run in runs.every(reader)] == [("running", None)]
-        made = Database(tmp_path / "new.db", create=True)
-        assert _tables(migrated.database) == _tables(made)
-        assert _objects(migrated.database) == _objects(made)
+def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = with_an_event(tmp_path)
+    newer_events(monkeypatch)
+    with pytest.raises(StoreError, match="is of version 16 of the tables, and can't be brought up to date") as caught:
+        open_to_read(path, why="")
+    assert "workbench backup" in caught.value.hint
 
 
 def _objects(database: Database) -> set[tuple[str, str]]:
@@ -422,29 +379,3 @@ def test_every_transaction_begins_immediately() -> None:
         *(f'{name}.py: connection.execute("BEGIN DEFERRED")' for name in ("connection", "migrations", "text_index")),
         'text_index.py: reader.execute("BEGIN DEFERRED")',
     ]
-
-
-def test_a_database_of_version_8_knows_which_bundles_are_away(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(4))
-    project.close()
-    make_older(project.path, 8)
-    with closing(sqlite3.connect(project.path)) as connection, connection:
-        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (7, 'amira', 'annotator', '')")
-        connection.execute("INSERT INTO batches (id, per_item, selection, created_at) VALUES (1, 2, '', '')")
-        for subject, state in ((1, "away"), (2, "away"), (3, "done"), (4, "open")):
-            person = None if state == "open" else 7
-            connection.execute(
-                "INSERT INTO assignments (batch_id, task, subject, slot, position, annotator_id, state, "
-                "claimed_at, expires_at) VALUES (1, 'correctness', ?, 1, 5, ?, ?, 1e9, 2e9)",
-                (subject, person, state),
-            )
-    database = Database(project.path)
-    reader = database.reader()
-    assert reader.execute("SELECT id, annotator_id, made_at, expires_at, sealed FROM bundles").fetchall() == [
-        ("unsealed-7", 7, "2001-09-09T01:46:40.000Z", 2e9, 0)
-    ]
-    assert reader.execute("SELECT bundle_id, task, subject FROM bundle_items").fetchall() == [
-        ("unsealed-7", "correctness", 1),
-        ("unsealed-7", "correctness", 2),
-    ]
-    assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))

@@ -21,7 +21,7 @@ _PARTS = re.compile(
     r"\x1b\[(?P<place>\d+;\d+)H|\x1b\[\??[\d;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|(?P<text>[^\x1b]+)"
 )
 _AT = re.compile(r"Question number (\d+)\?")
-_TOLD = re.compile(r"(saved ✓|kept, not saved:) (correct|incorrect)|(! not saved)")
+_TOLD = re.compile(r"(saved ✓) (correct|incorrect)|(! not saved)")
 
 
 class Screen:
@@ -62,7 +62,7 @@ class Screen:
 
 
 class Told(NamedTuple):
-    """What a window said of a label: ``saved``, ``kept`` or ``not saved``; between which moments it was given."""
+    """What a window said of a label: ``saved`` or ``not saved``; between which moments it was given."""
 
     name: str
     question: int
@@ -154,7 +154,7 @@ class Window:
 
         await self.until(is_stated, f"what became of question {question}")
         assert told is not None
-        how = "not saved" if told[3] else "saved" if told[1].startswith("saved") else "kept"
+        how = "not saved" if told[3] else "saved"
         found = Told(self.name, question, verdict, how, after, _now())
         self.told.append(found)
         return found

@@ -13,12 +13,10 @@ from tests.full_disk_given import Given, prepare
 from tests.tui.stage import notices, press
 from tests.tui.test_full_disk_screens import ACTS, before_last_key, press_again, rows
 
-KEPT = {"label", "decide a conflict"}
-"""Acts that are kept meanwhile, see tests/tui/test_away.py."""
 NEEDS_NO_DATABASE = {name for name, act in ACTS.items() if act.file}
 ITS = ("was moved, deleted or replaced", "put back the file")
 
-SHORT = ("flag", "skip", "add a case")
+SHORT = ("flag", "skip", "label", "decide a conflict", "add a case")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,7 @@ def replace(path: Path, away: Path) -> None:
     [
         name if name in SHORT else pytest.param(name, marks=pytest.mark.soak)
         for name in ACTS
-        if name not in KEPT | NEEDS_NO_DATABASE
+        if name not in NEEDS_NO_DATABASE
     ],
 )
 async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
@@ -65,7 +63,6 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
         shown = [str(one.content) for one in app.screen.query(Static) if any(w in str(one.content) for w in ITS)]
         assert said or shown, (notices(app), app.screen)
         assert not any("Something went wrong" in one or "Errno" in one for one in notices(app)), notices(app)
-        assert not project.kept.count
         (tmp_path / "away").replace(project.path)
         assert rows(project.path) == before
         await press_again(pilot, act, there)

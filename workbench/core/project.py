@@ -12,8 +12,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_to_read, why_unwritable
+from workbench.core.drafts import NoteDrafts
 from workbench.core.errors import StoreError
-from workbench.core.kept import NoteDrafts, UnsavedLabels
 from workbench.core.progress import step
 
 Arguments = ParamSpec("Arguments")
@@ -26,14 +26,12 @@ class Project:
     Attributes:
         path: The database file.
         database: The open database.
-        kept: Labels that are unsaved until the database's file is available again.
         begun: Note drafts without a label.
     """
 
     def __init__(self, path: Path, database: Database) -> None:
         self.path = path
         self.database = database
-        self.kept = UnsavedLabels(path)
         self.begun = NoteDrafts(database)
 
     def require_writable(self) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 
 from workbench.core.database import events, people
-from workbench.core.errors import AnnotationError, StoreError
-from workbench.core.label import LabelEvent, Task
+from workbench.core.errors import AnnotationError
+from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.states import current_adjudication, current_labels, current_round
-from workbench.data.store import browsing, label_lines
+from workbench.data.store import browsing
 from workbench.labelling import ledger, rulings
 from workbench.labelling.annotating import AnnotationItem
-from workbench.labelling.label_export import history_lines
-from workbench.labelling.merging import bring_in
 from workbench.labelling.people import Acquainted
 from workbench.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.labelling.rulings import Opinion as Opinion
@@ -77,8 +75,6 @@ class AdjudicationSession:
     def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
         self._project = project
         self._database = project.database
-        # Reading continues even if the file was moved.
-        self._held = project.database.reader()
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
         self.guidelines = Acquainted(project.database, self.person.id)
@@ -153,7 +149,7 @@ class AdjudicationSession:
         return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
 
     def decide(self, conflict: Conflict, ruling: Ruling) -> str:
-        """Store the decision; return its uuid after the commit. While the file is missing, it is kept in memory.
+        """Store the decision; return its uuid after the commit.
 
         Raises:
             UsageError: The ruling is incomplete for its task.
@@ -162,33 +158,21 @@ class AdjudicationSession:
         """
         rulings.check(conflict.task, ruling)
         at, self._last_skip = people.now(), None
-        try:
-            bring_in(self._project)
-            return self._store(conflict, ruling, at)
-        except StoreError as error:
-            if not error.is_away:
-                raise
-            return self._keep(conflict, ruling, at, error)
-
-    def _keep(self, conflict: Conflict, ruling: Ruling, at: str, why: StoreError) -> str:
-        event = self._decision(self._held, conflict, ruling, at)
-        lines = list(history_lines(label_lines.placed(self._held, [event])))
-        self._project.kept.keep(lines, [event], why)
-        self._forget_note(conflict)
-        return event.uuid
-
-    def _store(self, conflict: Conflict, ruling: Ruling, at: str) -> str:
         with self._database.write("full") as connection:
-            event = self._decision(connection, conflict, ruling, at)
+            event = rulings.decision(
+                connection,
+                self.person,
+                conflict,
+                ruling,
+                content_hash=conflict.item.content_hash,
+                at=at,
+                sighted=self._sighted,
+            )
             ledger.record(connection, event)
             if conflict.task == "correctness":
                 people.drop(connection, self.person.id, conflict.item.completion)
         self._forget_note(conflict)
         return event.uuid
-
-    def _decision(self, connection: events.Connection, conflict: Conflict, ruling: Ruling, at: str) -> LabelEvent:
-        shown, sighted = conflict.item.content_hash, self._sighted
-        return rulings.decision(connection, self.person, conflict, ruling, content_hash=shown, at=at, sighted=sighted)
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
         """Keep a draft note on a completion, in memory if it can't be stored.
@@ -222,8 +206,6 @@ class AdjudicationSession:
             (task, subject), self._last_skip = self._last_skip, None
             self._skipped.discard((task, subject))
             return self.open(task, subject)
-        # An unsaved decision is newer than all stored ones.
-        bring_in(self._project)
         with self._database.write("full") as connection:
             newest = events.undoable(connection, self.person.id, "adjudication")[:1]
             for event in newest:

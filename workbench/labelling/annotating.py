@@ -13,20 +13,17 @@ from msgspec.structs import replace
 from workbench.config import settings_of
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
-from workbench.core.database.failures import explained
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError
 from workbench.core.final_answer import HOW, FinalAnswer, How
 from workbench.core.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, card
 from workbench.core.final_answer.extraction import Stretch
 from workbench.core.label import EventKind, LabelEvent, LabelVerdict, Task
 from workbench.core.project import Project
-from workbench.data.store import label_lines, reading
+from workbench.data.store import reading
 from workbench.data.store.reading import OwnEntry as OwnEntry
 from workbench.labelling import checks, guidelines, ledger, serving
 from workbench.labelling.answers import Answer as Answer
 from workbench.labelling.answers import check_answer, says_the_same
-from workbench.labelling.label_export import history_lines
-from workbench.labelling.merging import bring_in
 from workbench.labelling.people import Acquainted
 from workbench.labelling.serving import Progress as Progress
 from workbench.labelling.store import assignments, blind, claiming, flags
@@ -123,13 +120,12 @@ TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
 class LabelSlot(NamedTuple):
-    """The slot of an answer: its purpose, the person's previous answer, and the name of its subject."""
+    """The slot of an answer: its purpose, and the person's previous answer."""
 
     purpose: Purpose
     mine: LabelEvent | None
     round: int
     revealed: bool
-    place: label_lines.SubjectPlace
 
 
 def current_slot(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> LabelSlot:
@@ -141,7 +137,6 @@ def current_slot(connection: events.Connection, person: int, task: Task, item: A
         mine=events.current_of(connection, task, subject, person, KIND[purpose]),
         round=events.round_of(connection, task, subject),
         revealed=events.was_revealed(connection, person, task, subject),
-        place=label_lines.place(connection, task, subject),
     )
 
 
@@ -185,11 +180,8 @@ class AnnotationSession:
         self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.database, self.person.id)
-        # Reading continues even if the file was moved.
-        self._held = project.database.open()
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
-        self._known: dict[tuple[Task, int], LabelSlot] = {}
         self._seen: set[str] = set()
         self._submitted: int | None = None
         self._skipped: int | None = None
@@ -197,7 +189,6 @@ class AnnotationSession:
     def close(self) -> None:
         with self._lock:
             self._blind.close()
-            self._held.close()
 
     def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
         """Return the item to label now: a leased one, else a new claim; None if nothing is left, or while `paused`.
@@ -222,14 +213,13 @@ class AnnotationSession:
             if not reading.is_own(self._blind, completion):
                 raise AnnotationError("This item is not assigned to you.")
             item = self._read(completion)
-            self._know(item)
+            self._see(item)
             return item
 
-    def _know(self, item: AnnotationItem) -> None:
-        with explained(self._database.path):
-            found = {(t, subject_of(t, item)): current_slot(self._held, self.person.id, t, item) for t in TASKS}
-        self._known |= found
-        self._seen |= {stood.mine.uuid for stood in found.values() if stood.mine is not None}
+    def _see(self, item: AnnotationItem) -> None:
+        with self._database.explained():
+            found = [current_slot(self._database.reader(), self.person.id, task, item).mine for task in TASKS]
+        self._seen |= {mine.uuid for mine in found if mine is not None}
 
     def _read(self, completion: int) -> AnnotationItem:
         text = reading.item_text(self._blind, completion)
@@ -255,8 +245,7 @@ class AnnotationSession:
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
         """Store a verdict, a type, or both; return the uuids of the events after they are committed.
 
-        An answer equal to the person's current one is not stored again. An earlier answer is superseded. While the
-        database file is missing, the answer is kept in memory; see ``Project.kept``.
+        An answer equal to the person's current one is not stored again. An earlier answer is superseded.
 
         Raises:
             AnnotationError: Another person has filled the quota since, the person adjudicated the item or is paused, or
@@ -266,17 +255,10 @@ class AnnotationSession:
         """
         check_answer(answer)
         self._submitted, self._skipped = item.completion, None
-        at = people.now()
-        try:
-            bring_in(self._project)
-            stored = self._store(item, answer, at)
-        except StoreError as error:
-            if not error.is_away:
-                raise
-            return self._keep(item, answer, at, error)
+        stored = self._store(item, answer, people.now())
         self._forget_note(item, answer)
         with self._lock, suppress(StoreError):
-            self._know(item)
+            self._see(item)
         return stored
 
     def _store(self, item: AnnotationItem, answer: Answer, at: str) -> list[str]:
@@ -291,25 +273,6 @@ class AnnotationSession:
             if answer.subtype is not None:
                 stored += self._put(connection, "type", item, answer, at)
         return stored
-
-    def _keep(self, item: AnnotationItem, answer: Answer, at: str, why: StoreError) -> list[str]:
-        answer = replace(answer, guideline=answer.guideline or item.guideline)
-        given: list[tuple[Task, object]] = [("correctness", answer.verdict), ("type", answer.subtype)]
-        placed = []
-        with self._lock:
-            with suppress(StoreError):
-                self._know(item)
-            for task in (task for task, value in given if value is not None):
-                stood = self._known[task, subject_of(task, item)]
-                mine = self._project.kept.head(task, subject_of(task, item), self.person.id) or stood.mine
-                if mine is None or not says_the_same(mine, answer):
-                    event = self._event_of(task, stood._replace(mine=mine), item, answer, at)
-                    placed.append(label_lines.Placed(event, self.person.name, self.person.role, stood.place))
-        if placed:
-            self._project.kept.keep(list(history_lines(placed)), [one.event for one in placed], why)
-            self._seen |= {one.event.uuid for one in placed}
-        self._forget_note(item, answer)
-        return [one.event.uuid for one in placed]
 
     def _put(
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
@@ -400,14 +363,6 @@ class AnnotationSession:
             AnnotationError: The person is paused.
         """
         at, self._submitted = people.now(), None
-        if (taken := self._project.kept.take_back(self.person.id)) is not None:
-            with self._lock:
-                of_type = taken.task == "type"
-                completion = reading.own_completion(self._blind, taken.subject) if of_type else taken.subject
-            if completion is None:
-                return None
-            self._project.begun.remember(self.person.id, completion, taken.note or "")
-            return self.open(completion)
         if self._skipped is not None:
             return self._take_again(self._skipped)
         with self._database.write("full") as connection:

@@ -17,10 +17,9 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from workbench.config import settings_of
-from workbench.core import kept
 from workbench.core import project as transactions
 from workbench.core.database import events, people, states
-from workbench.core.errors import StoreError, WorkbenchError
+from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
 from workbench.core.states import current_labels, rival_heads
@@ -30,7 +29,6 @@ from workbench.labelling import checks, ledger
 from workbench.labelling.answers import contradictions
 from workbench.labelling.believing import NotBelievedError, Origin, Trusted, counted, identify
 from workbench.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject, refused_event
-from workbench.labelling.labels import import_labels, put_lines
 from workbench.labelling.store import foreign, guidelines
 
 Guideline = tuple[foreign.ForeignGuideline, str, str]
@@ -370,71 +368,3 @@ def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
     task, row = subject
     place: dict[str, Any] = label_lines.place(connection, task, row)._asdict()
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}
-
-
-# -- Storing labels that were given while the database file was missing.
-
-
-class BroughtIn(Struct, frozen=True, kw_only=True):
-    """The result of storing unsaved labels.
-
-    Attributes:
-        refused: Why some labels can't be stored; they stay in their file.
-        file: The file of unsaved labels.
-        unread: Why the file could not be read; None if it could.
-    """
-
-    stored: int = 0
-    refused: tuple[str, ...] = ()
-    file: Path | None = None
-    unread: str | None = None
-
-    def words(self, database: str) -> str:
-        """Describe the result, for the user who opens a database of this name."""
-        if self.unread is not None:
-            return f"Labels that were given while {database} was away can't be taken from {self.file}: {self.unread}"
-        words = f"Of labels given while {database} was away, {self.stored:,} {_are(self.stored)} saved."
-        if self.refused:
-            words += f" {len(self.refused):,} can't be, and stay in {self.file}: {self.refused[0]}"
-        return words
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def bring_in(project: Project) -> BroughtIn | None:
-    """Store this process's unsaved labels; None without any, or while the file is missing."""
-    with project.kept.held() as lines:
-        if not lines:
-            return None
-        file = project.kept.path
-        try:
-            report = put_lines(project, lines)
-        except StoreError as error:
-            if not error.is_away:
-                raise
-            return None
-        numbers = [int(str(refusal["line"])) for refusal in report.refusals]
-        project.kept.settle([lines[number - 1] for number in numbers])
-    said = tuple(str(refusal["message"]) for refusal in report.refusals)
-    return BroughtIn(stored=report.imported + report.unchanged, refused=said, file=file if said else None)
-
-
-def bring_in_left(project: Project) -> list[BroughtIn]:
-    """Store the unsaved labels of ended processes, if possible now; delete files with nothing left to store."""
-    found = []
-    for path in kept.left(project.path):
-        try:
-            report = import_labels(project, path)
-        except WorkbenchError as error:
-            later = isinstance(error, StoreError) and (error.is_away or error.passes)
-            # Another window may have been faster.
-            if not later and path.exists():
-                found.append(BroughtIn(file=path, unread=str(error)))
-            continue
-        said = tuple(str(refusal["message"]) for refusal in report.refusals)
-        if not said:
-            path.unlink(missing_ok=True)
-        found.append(BroughtIn(stored=report.imported + report.unchanged, refused=said, file=path if said else None))
-    return found

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import Database
-from workbench.core.errors import StoreError, UsageError, opt
+from workbench.core.errors import UsageError, opt
 from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -224,22 +224,12 @@ class Acquainted:
     def __init__(self, database: Database, person: int) -> None:
         self._database = database
         self._person = person
-        reader = database.reader()
-        self._worked_under = store.worked_under(reader, person)
-        self._known = self._version(reader)
+        self._worked_under = store.worked_under(database.reader(), person)
 
     @property
     def version(self) -> str:
-        """Return the newest version that the person has read, even while the file is missing; empty without one."""
-        try:
-            self._known = self._version(self._database.reader())
-        except StoreError as error:
-            # A thread without a cached version can't read now, and the person can't have read a new version either.
-            if not error.is_away:
-                raise
-        return self._known
-
-    def _version(self, reader: people.Connection) -> str:
+        """Return the newest version the person has read; empty if none."""
+        reader = self._database.reader()
         known = self._worked_under | store.read_by(reader, self._person)
         return guidelines.newest(reader, among=known) or ""
 

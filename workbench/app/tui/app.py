@@ -39,7 +39,6 @@ from workbench.app.tui.themes import OWN_THEMES, legible
 from workbench.app.verbs import Verb, every_verb, in_app, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError, word_for
-from workbench.core.kept import left
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
 
 
 LOG = logging.getLogger("workbench.tui")
-LEFT_S = 10.0
-"""Seconds between two checks for labels that other windows have kept."""
 _REST_S = 0.5
 """Maximum seconds between two steps of building the index of texts."""
 _REPLACED_COMMANDS = {"Keys", "Quit"}
@@ -176,9 +173,6 @@ class WorkbenchApp(App[None]):
         if self.settings.keymap:
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
-        self.call_after_refresh(self._look_for_left)
-        # A window that this one takes over from may not have ended yet.
-        self.set_interval(LEFT_S, self._look_for_left)
         self.open_screen("home")
         if self._begin_at != "home":
             self.open_screen(self._begin_at)
@@ -245,9 +239,6 @@ class WorkbenchApp(App[None]):
         if isinstance(self.screen, WorkbenchScreen):
             self.screen.index_grew()
 
-    def _look_for_left(self) -> None:
-        self.run_worker(self._bring_in, thread=True, exit_on_error=False, group="app-left", exclusive=True)
-
     def index_texts(self) -> None:
         if not any(worker.group == "app-index" and not worker.is_finished for worker in self.workers):
             self.run_worker(self._index_texts, thread=True, exit_on_error=False, group="app-index")
@@ -268,14 +259,6 @@ class WorkbenchApp(App[None]):
             if not error.is_away:
                 self.call_from_thread(self.notify, str(error), timeout=15, markup=False)
         self.call_from_thread(setattr, self, "indexed", None)
-
-    def _bring_in(self) -> None:
-        if not left(self.project.path):
-            return
-        from workbench.labelling.merging import bring_in_left
-
-        for found in bring_in_left(self.project):
-            self.call_from_thread(self.notify, found.words(self.project.path.name), timeout=15, markup=False)
 
     def _tell_settings(self, found: list[str]) -> None:
         path = self.project.path.with_name(FILE_NAME)
@@ -429,29 +412,18 @@ class WorkbenchApp(App[None]):
         return None
 
     async def action_quit(self) -> None:
-        """Leave at once, without waiting for long reads; confirm first if labels are unsaved."""
-        self._leave_if_saved(goes_on=False)
+        """Leave at once, without waiting for long reads."""
+        self._leave(goes_on=False)
 
     def action_projects(self) -> None:
-        self._leave_if_saved(goes_on=True)
+        self._leave(goes_on=True)
 
-    def _leave_if_saved(self, *, goes_on: bool) -> None:
-        leave = partial(self._leave, goes_on)
-        if not self.project.kept.count:
-            leave(True)
-            return
-        from workbench.app.tui.screens.confirm import ConfirmScreen
-
-        if not isinstance(self.screen, ConfirmScreen):
-            self.push_screen(ConfirmScreen("Leave anyway?", self.project.kept.words()), leave)
-
-    def _leave(self, goes_on: bool, sure: bool | None) -> None:
-        if sure:
-            self.leaving, self.goes_on = True, goes_on
-            self.project.stop_reading()
-            # It remains in the terminal afterwards.
-            said = [self.project.kept.words() if self.project.kept.count else "", self.replays.words()]
-            self.exit(message=Text("\n".join(filter(None, said))) if any(said) else None)
+    def _leave(self, *, goes_on: bool) -> None:
+        self.leaving, self.goes_on = True, goes_on
+        self.project.stop_reading()
+        # It remains in the terminal afterwards.
+        said = self.replays.words()
+        self.exit(message=Text(said) if said else None)
 
     def action_copy(self) -> None:
         from workbench.app.tui.sharing import copy_menu

@@ -15,7 +15,6 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard, Opened
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.copies import Copyable
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.live import InSight
@@ -24,7 +23,6 @@ from workbench.app.tui.person import PersonScreen
 from workbench.core.errors import StoreError
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.labelling.guidelines import Guideline
-from workbench.labelling.merging import BroughtIn, bring_in
 from workbench.labelling.people import Acquainted
 
 Result = TypeVar("Result")
@@ -142,6 +140,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     def _stored(self, then: Callable[[Result], None], result: Result) -> None:
         self._free_keys("")
+        self.workbench.reported_away = ""
         then(result)
         self.draw_line()
 
@@ -157,8 +156,7 @@ class JudgingScreen(InSight, PersonScreen):
             self.draw_line()
 
     def why_none(self, error: StoreError) -> str:
-        kept = f"{self.project.kept.words()}\n\n" if self.project.kept.count or error.is_away else ""
-        return f"{error}\n\n{kept}This is retried automatically.\n"
+        return f"{error}\n\nThis is retried automatically.\n"
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -215,7 +213,6 @@ class JudgingScreen(InSight, PersonScreen):
     def follow_guidelines(self) -> None:
         self._look_at_guidelines()
         self.set_interval(FOLLOW_S, self._look_at_guidelines)
-        self.set_interval(FOLLOW_S, self.bring_in)
 
     def _look_at_guidelines(self) -> None:
         if (acquainted := self.acquainted) is not None:
@@ -248,30 +245,6 @@ class JudgingScreen(InSight, PersonScreen):
     def _known(self) -> None:
         self._news = ""
         self.draw_line()
-
-    @property
-    def unsaved(self) -> RemarkPiece:
-        count = self.project.kept.count
-        return RemarkPiece(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
-
-    def is_last_label_unsaved(self) -> bool:
-        """Tell whether the last label is only kept in memory; explain the missing file once."""
-        kept = self.project.kept
-        if kept.count == 1 and kept.why is not None:
-            text = f"{kept.why.message} {kept.words()}"
-            self.notify(text, title="Not saved yet, but kept", severity="error", timeout=30, markup=False)
-        return kept.count > 0
-
-    def bring_in(self) -> None:
-        if self.project.kept.count:
-            self.in_background(partial(bring_in, self.project), self._brought_in, group="judging-kept")
-
-    def _brought_in(self, found: BroughtIn | None) -> None:
-        if found is not None:
-            self.notify(found.words(self.project.path.name), markup=False)
-            self._said = f"saved ✓ {found.stored:,} that were kept"
-            self.workbench.reported_away = ""
-            self.draw_line()
 
     @property
     def news(self) -> RemarkPiece:

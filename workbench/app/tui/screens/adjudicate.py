@@ -310,9 +310,7 @@ class AdjudicateScreen(JudgingScreen):
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
-        if self.is_last_label_unsaved():
-            self._current, self._said = None, f"kept, not saved: {_value(ruling)}"
-        elif conflict.task == "correctness":
+        if conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)
             self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_value(ruling)}")
         else:
@@ -469,7 +467,7 @@ class AdjudicateScreen(JudgingScreen):
         self.refresh_bindings()
 
     def draw_line(self) -> None:
-        parts = [RemarkPiece(self.shown_name(self._person)), self.unsaved, self.news]
+        parts = [RemarkPiece(self.shown_name(self._person)), self.news]
         if self._current is not None:
             if self._current.conflict.own is not None:
                 parts.append(RemarkPiece("your decision"))

@@ -161,8 +161,6 @@ class AnnotateScreen(ItemFlow):
         self._current = texts._replace(item=_answered(texts.item, answer))
         said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
         self._said = said + _instead_of(texts.item, answer)
-        if self.is_last_label_unsaved():
-            self._said = f"kept, not saved: {answer.verdict or answer.subtype or ''}"
         if self._queued is not None:
             queued, self._queued = self._queued, None
             self._judge(queued.answer, pressed_at=queued.pressed_at)
@@ -409,7 +407,6 @@ class AnnotateScreen(ItemFlow):
 
     def _title_parts(self) -> Iterator[RemarkPiece]:
         yield RemarkPiece(self.shown_name(self._person))
-        yield self.unsaved
         if any(not answer.heard for answer in self._answers):
             yield RemarkPiece(f"an answer: {key_of('annotate.answers')}")
         if self._progress is not None:

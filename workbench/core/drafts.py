@@ -1,0 +1,61 @@
+"""Notes that go with no label yet: stored as drafts, and in memory while they can't be."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+from workbench.core.database import people
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
+
+
+class NoteDrafts:
+    """Note drafts of annotators in this process that could not be stored."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[tuple[int, int], str] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, person: int, completion: int, note: str) -> None:
+        """Store a note, with those that could not be stored before; until then `of` returns it.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
+        with self._lock:
+            self._waiting[person, completion] = note
+        self.store()
+
+    def store(self) -> None:
+        """Store the pending notes.
+
+        Raises:
+            StoreError: They can't be stored now.
+        """
+        with self._lock:
+            waiting = dict(self._waiting)
+        if not waiting:
+            return
+        with self._database.write("full") as connection:
+            for (person, completion), note in waiting.items():
+                people.keep(connection, person, completion, note)
+        with self._lock:
+            # Notes written in the meantime are still pending.
+            for one, note in waiting.items():
+                if self._waiting.get(one) == note:
+                    del self._waiting[one]
+
+    def try_to_store(self) -> None:
+        with suppress(StoreError):
+            self.store()
+
+    def of(self, person: int, completion: int, stored: str) -> str:
+        """Return the latest version of the note; ``stored`` if none is pending."""
+        with self._lock:
+            return self._waiting.get((person, completion), stored)
+
+    def forget(self, person: int, completion: int) -> None:
+        with self._lock:
+            self._waiting.pop((person, completion), None)

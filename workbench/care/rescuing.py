@@ -70,7 +70,6 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         source=path_text(path),
         schema=version,
         tables=told.tables,
-        lost_labels=told.lost_labels,
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
         changed_labels=told.changed_labels,
@@ -118,7 +117,7 @@ def _lack(table: TableRescued) -> str:
 
 
 _MEANINGS = {
-    "label_events": "labels are lost; their annotators and items are listed as far as an index has them",
+    "label_events": "labels are lost",
     "annotators": "their labels are kept under names such as lost-3",
     "completions": "items with labels or verdicts are kept under ids such as lost-17, without gold and model",
     "completion_text": 'their items are kept with their ids and labels; their text is "(lost)"',

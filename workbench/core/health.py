@@ -48,25 +48,11 @@ class TableRescued(Struct, frozen=True, kw_only=True):
         return self.is_derived or (self.missing == 0 and not self.stand_ins and not self.dropped)
 
 
-class LostLabel(Struct, frozen=True, kw_only=True):
-    """A label event of which only an index entry is left.
-
-    Attributes:
-        item: Row id of the completion, or of the question of an answer type; None if it is unknown.
-    """
-
-    event: int
-    annotator: str | None = None
-    task: str | None = None
-    item: int | None = None
-
-
 class Rescued(Struct, frozen=True, kw_only=True):
     """The content recovered from a damaged database.
 
     Attributes:
         schema: Version of its tables.
-        lost_labels: Label events that are missing, as far as indexes show them.
         changed_questions: Row ids of questions that differ from their import.
         changed_items: Row ids of items that do.
         changed_labels: Row ids of label events that don't match their digests.
@@ -78,7 +64,6 @@ class Rescued(Struct, frozen=True, kw_only=True):
     source: str
     schema: int
     tables: list[TableRescued]
-    lost_labels: list[LostLabel]
     changed_questions: list[int]
     changed_items: list[int]
     changed_labels: list[int]

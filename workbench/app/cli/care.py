@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.app.cli.common import REFUSED_SOME, say, say_some, show, showing_progress
+from workbench.app.cli.common import REFUSED_SOME, say, show, showing_progress
 from workbench.app.cli.verb import Output, verb
 from workbench.core.health import Rescued
 from workbench.core.options import Database, Options, argument, option
@@ -177,14 +177,6 @@ def _show_rescued(found: Rescued) -> None:
             show(
                 f"{table.table}: {counted(table.rows, 'row')}{_lacking(table.missing, table.stand_ins, table.dropped)}"
             )
-    if found.lost_labels:
-        say(f"{len(found.lost_labels):,} labels are lost:")
-        say_some(
-            [
-                f"  event {lost.event}: {lost.annotator or '?'} on {lost.task or '?'} of {lost.item or '?'}"
-                for lost in found.lost_labels
-            ]
-        )
     for note in found.notes:
         say(note)
     show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")

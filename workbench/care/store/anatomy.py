@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench.care.store.rescuing import version_of
-from workbench.care.store.salvage import DERIVED, IndexShape, Salvage, Schema, TableShape, Values
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, TableCheck, checked
 from workbench.core.database import migrations, place
 from workbench.core.database.connection import MINIMUM_SQLITE
 from workbench.core.database.failures import roll_back
@@ -24,13 +24,6 @@ from workbench.core.progress import stepping
 
 Connection = sqlite3.Connection
 _MAX_NAMED: Final = 3
-
-
-class _TableContent(NamedTuple):
-    """The readable part of a table; ``entries`` maps row id to values, if they are asked for."""
-
-    rows: int
-    entries: dict[int, Values]
 
 
 def integrity(connection: Connection) -> str:
@@ -51,98 +44,27 @@ def hurt_parts(connection: Connection) -> list[Finding]:
     schema = Schema(version_of(connection))
     salvage = Salvage(connection, schema)
     found: list[Finding] = []
-    for name, shape in stepping(schema.tables.items(), "checking", "tables", len(schema.tables)):
-        if said := _problem_text(connection, name):
-            found += _table(salvage, schema, shape, said)
+    for name in stepping(schema.tables, "checking", "tables", len(schema.tables)):
+        if (told := checked(connection, name)).said:
+            found += _table(salvage, name, told)
     return found
 
 
-def _problem_text(connection: Connection, table: str) -> str:
-    try:
-        rows = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check('{table}')")]
-    except sqlite3.DatabaseError as error:
-        return str(error)
-    return "" if rows == ["ok"] else "; ".join(rows)
-
-
-def _table(salvage: Salvage, schema: Schema, shape: TableShape, said: str) -> Iterator[Finding]:
-    indexes = [index for index in schema.indexes.values() if index.table == shape.table]
-    counted = _counted(salvage, shape, keep=bool(indexes))
-    is_hurt = salvage.is_hurt(shape.table)
-    whole = [index for index in indexes if not index.partial and salvage.is_whole(index)]
-    missing = 0 if not is_hurt else _missing(salvage, counted, whole[0]) if whole else None
-    if is_hurt:
-        remedy: Remedy = "repair" if missing == 0 or shape.table in DERIVED else "rescue"
-        yield _bad(f"table {shape.table}", f"damaged: {counted.rows:,} rows can be read, {_lost(missing)}", remedy)
-    told = False
-    for index in indexes:
-        trouble, is_doubt = _index(salvage, shape, index, counted, said=said)
-        if trouble and is_doubt and shape.table not in DERIVED:
-            told = True
-            yield _bad(f"table {shape.table}", trouble, "rescue")
-        elif trouble:
-            told = True
-            yield _bad(f"index {index.name}", f"{trouble}; it can be rebuilt", "repair")
-    if not is_hurt and not told:
-        words = " ".join(said.partition("; ")[0].split())
-        yield _bad(f"table {shape.table}", f"{words}; all its {counted.rows:,} rows can be read", _remedy(shape, words))
-
-
-def _remedy(shape: TableShape, said: str) -> Remedy:
-    # A value that breaks its column's rule is no longer what was stored.
-    is_value = any(words in said for words in ("value in", "NULL value", "CHECK constraint"))
-    return "rescue" if is_value and shape.table not in DERIVED else "repair"
-
-
-def _lost(missing: int | None) -> str:
-    if missing is None:
-        return "an unknown number is lost"
-    return f"{missing:,} lost" if missing else "none is lost"
-
-
-def _counted(salvage: Salvage, shape: TableShape, *, keep: bool) -> _TableContent:
-    rows, entries = 0, dict[int, Values]()
-    for row in salvage.rows(shape.table):
-        rows += 1
-        if keep and row.rowid is not None:
-            entries[row.rowid] = row.values
-    return _TableContent(rows, entries)
-
-
-def _missing(salvage: Salvage, counted: _TableContent, index: IndexShape) -> int:
-    return sum(rowid not in counted.entries for _, rowid in salvage.entries(index))
-
-
-def _index(
-    salvage: Salvage, shape: TableShape, index: IndexShape, counted: _TableContent, *, said: str
-) -> tuple[str, bool]:
-    if index.partial:
-        return ("hurt", False) if f"index {index.name}" in said else ("", False)
-    if not salvage.is_whole(index):
-        return "hurt", False
-    names = shape.names
-    places = [names.index(name) for name in index.columns]
-    differing: list[int] = []
-    seen: set[int] = set()
-    for values, rowid in salvage.entries(index):
-        row = counted.entries.get(rowid)
-        twice = rowid in seen
-        seen.add(rowid)
-        if row is not None and not twice:
-            own = tuple(row[place] for place in places)
-            if own != values:
-                differing.append(rowid)
-    lacking, lost = counted.entries.keys() - seen, seen - counted.entries.keys()
-    if 2 * (len(differing) + len(lacking)) > len(counted.entries):
-        return "hurt", False
-    if differing:
-        named = ", ".join(map(str, differing[:_MAX_NAMED])) + (" …" if len(differing) > _MAX_NAMED else "")
-        return f"row {named}: it and its index {index.name} disagree, and either may be damaged", True
-    if lost and not salvage.is_hurt(shape.table):
-        return f"its index {index.name} has {len(lost):,} more rows, and either may be damaged", True
-    if lacking:
-        return f"{len(lacking):,} rows are not in it", False
-    return ("hurt", False) if f"index {index.name}" in said else ("", False)
+def _table(salvage: Salvage, table: str, told: TableCheck) -> Iterator[Finding]:
+    rows = sum(1 for _ in salvage.rows(table))
+    lasting: Remedy = "repair" if table in DERIVED else "rescue"
+    if salvage.is_hurt(table):
+        yield _bad(f"table {table}", f"damaged: {rows:,} rows can be read, an unknown number is lost", lasting)
+        return
+    for index in told.doubtful:
+        yield _bad(f"table {table}", f"it and its index {index} disagree, and either may be damaged", lasting)
+    for index in told.indexes:
+        yield _bad(f"index {index}", "damaged; it can be rebuilt", "repair")
+    if not told.doubtful and not told.indexes:
+        # A value that breaks its column's rule is no longer what was stored.
+        is_value = any(words in line for words in ("value in", "NULL value", "CHECK constraint") for line in told.said)
+        words = " ".join(told.said[0].split())
+        yield _bad(f"table {table}", f"{words}; all its {rows:,} rows can be read", lasting if is_value else "repair")
 
 
 def _bad(name: str, message: str, remedy: Remedy) -> Finding:

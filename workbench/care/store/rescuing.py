@@ -5,26 +5,25 @@ from __future__ import annotations
 import shlex
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, checked, without_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.errors import Command, StoreError
-from workbench.core.health import LostLabel, TableRescued
+from workbench.core.health import TableRescued
 from workbench.core.progress import step, stepping
 from workbench.interchange.store.archiving import PARTS, count
 
 # -- Placeholders for lost rows, so that rows that refer to them are kept: above all, labels.
 
 
-Known = Mapping[int, Mapping[str, Value]]
 LOST: Final = "(lost)"
 """Placeholder for a lost text."""
 _WHEN: Final = "1970-01-01T00:00:00.000000Z"
@@ -74,17 +73,13 @@ def has_placeholder(table: str) -> bool:
     return table in _STAND_INS
 
 
-def insert_placeholders(connection: Connection, table: str, ids: Iterable[int], known: Known) -> int:
-    """Insert placeholder rows for lost ones, with what is known of them; return how many.
-
-    Args:
-        known: What the table's indexes still hold, by row id.
-    """
+def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) -> int:
+    """Insert placeholder rows for lost ones; return how many."""
     count = 0
     beyond: int = connection.execute("SELECT coalesce(max(id), 0) FROM questions").fetchone()[0]
     for number in ids:
         row: dict[str, Value] = {name: _filled(value, number) for name, value in _STAND_INS[table].items()}
-        row |= {**known.get(number, {}), "id": number}
+        row["id"] = number
         if row.get("question_id") == 0:
             # Its question is unknown: it gets a question of its own.
             row["question_id"] = beyond + number
@@ -124,7 +119,6 @@ class RescueOutcome(NamedTuple):
     """The rescued and lost data of a rescue."""
 
     tables: list[TableRescued]
-    lost_labels: list[LostLabel]
     changed_questions: list[int]
     changed_items: list[int]
     changed_labels: list[int]
@@ -167,13 +161,11 @@ class Rescue:
 
     def __init__(self, source: Connection, version: int) -> None:
         self._schema = Schema(version)
-        self._salvage = Salvage(source, self._schema)
+        self._source, self._salvage = source, Salvage(source, self._schema)
         self._rows: dict[str, int] = {}
         self._stand_ins: dict[str, int] = defaultdict(int)
         self._dropped: dict[str, int] = defaultdict(int)
-        self._listed: dict[str, dict[int, dict[str, Value]]] = {}
-        self._missing: dict[str, int | None] = {}
-        self._lost_labels: list[LostLabel] = []
+        self._unsure: set[str] = set()
         names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._schema.tables))
         self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
 
@@ -204,15 +196,15 @@ class Rescue:
                 connection.close()
             migrations.bring_up_to_date(path, keep_copy=False)
         foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
-        return RescueOutcome(self._table_reports(), self._lost_labels, *changed, foreign, keeps_secret)
+        return RescueOutcome(self._table_reports(), *changed, foreign, keeps_secret)
 
     def _fill(self, connection: Connection) -> bool:
         own = connection.execute("SELECT * FROM secrets").fetchall()
         connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
             self._rows[table] = self._copy(connection, table)
-            if self._schema.tables[table].by_rowid:
-                self._compare_with_indexes(connection, table)
+            if self._salvage.is_hurt(table) or checked(self._source, table).doubtful:
+                self._unsure.add(table)
         if not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
             return False
@@ -227,31 +219,7 @@ class Rescue:
             kept += max(connection.executemany(statement, rows).rowcount, 0)
         return kept
 
-    def _compare_with_indexes(self, connection: Connection, table: str) -> None:
-        indexes = [one for one in self._schema.indexes.values() if one.table == table]
-        complete = [index for index in indexes if not index.partial and self._salvage.is_whole(index)]
-        is_hurt = self._salvage.is_hurt(table)
-        there = {row[0] for row in connection.execute(f'SELECT rowid FROM "{table}"')}
-        sure = complete or (indexes if is_hurt else [])
-        known: dict[int, dict[str, Value]] = {
-            rowid: {} for index in sure for _, rowid in self._salvage.entries(index) if rowid not in there
-        }
-        for index in indexes if known else ():
-            for values, rowid in self._salvage.entries(index):
-                if rowid in known:
-                    known[rowid].update(zip(index.columns, values, strict=True))
-        self._listed[table] = known
-        # Without an intact index the lost rows are unknown, and so is whether it or a readable table is damaged.
-        is_unsure = not complete if is_hurt else bool(known)
-        self._missing[table] = None if is_unsure else len(known)
-        if table == "label_events":
-            names = dict(connection.execute("SELECT id, name FROM annotators").fetchall())
-            self._lost_labels = [_lost_label(number, row, names) for number, row in sorted(self._listed[table].items())]
-
     def _make_up(self, connection: Connection) -> None:
-        stood_for = ("sources", "models", "annotators", "datasets", "verifiers", "runs", "questions", "completions")
-        for table in filter(self._salvage.is_hurt, stood_for):
-            self._insert_placeholders(connection, table, self._listed.get(table, {}).keys())
         for _ in range(_MAX_ROUNDS):
             lacking = self._lacking(connection)
             if not sum(self._insert_placeholders(connection, table, ids) for table, ids in lacking.items()):
@@ -282,7 +250,7 @@ class Rescue:
         return found
 
     def _insert_placeholders(self, connection: Connection, table: str, ids: Iterable[int]) -> int:
-        made = insert_placeholders(connection, table, sorted(ids), self._listed.get(table, {}))
+        made = insert_placeholders(connection, table, sorted(ids))
         self._stand_ins[table] += made
         return made
 
@@ -315,7 +283,7 @@ class Rescue:
     def _table_reports(self) -> list[TableRescued]:
         found = []
         for table in self._tables:
-            missing = self._missing.get(table, None if self._salvage.is_hurt(table) else 0)
+            missing = None if table in self._unsure else 0
             if table in ("question_text", "completion_text"):
                 # As many texts as there are questions or items.
                 missing = self._stand_ins[table]
@@ -354,16 +322,6 @@ def _references(connection: Connection, table: str) -> list[tuple[str, list[tupl
 
 def _ids(connection: Connection, statement: str) -> set[int]:
     return {row[0] for row in connection.execute(statement)}
-
-
-def _lost_label(number: int, known: dict[str, Value], names: dict[int, str]) -> LostLabel:
-    person, task, subject = known.get("annotator_id"), known.get("task"), known.get("subject")
-    return LostLabel(
-        event=number,
-        annotator=names.get(person, f"lost-{person}") if isinstance(person, int) else None,
-        task=task if isinstance(task, str) else None,
-        item=subject if isinstance(subject, int) else None,
-    )
 
 
 # -- A copy of a backup becomes a database of its own: whole, checked, of this program's version.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, Final, NamedTuple
 
 from workbench.core.database import migrations
@@ -27,6 +28,8 @@ DERIVED: Final = frozenset(
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _IDS_BEYOND: Final = 1_000_000
 """Row ids tried after the last known one, if no index lists more."""
+_MAX_SAID: Final = 100
+"""SQLite's check of a table ends after so many lines."""
 _MAX_RANGES: Final = 4_000
 """Maximum ranges of row ids tried in one table: each fails in microseconds."""
 
@@ -60,21 +63,11 @@ class TableShape(NamedTuple):
         return [column.name for column in self.columns]
 
 
-class IndexShape(NamedTuple):
-    """An index on a table with row ids; ``partial`` if it covers only some rows."""
-
-    name: str
-    table: str
-    columns: tuple[str, ...]
-    partial: bool
-
-
 class Schema:
-    """The tables and indexes of one version of the schema.
+    """The tables of one version of the schema.
 
     Attributes:
         tables: By name, including SQLite's own and the list of migrations.
-        indexes: By name, including those that SQLite creates by itself.
     """
 
     def __init__(self, version: int) -> None:
@@ -82,12 +75,6 @@ class Schema:
         with closing(migrations.template(version).in_memory()) as connection:
             names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             self.tables = {name: _shape(connection, name) for name in names}
-            self.indexes = {
-                index.name: index
-                for name in names
-                if self.tables[name].by_rowid
-                for index in _indexes(connection, name)
-            }
 
 
 def _shape(connection: Connection, table: str) -> TableShape:
@@ -97,14 +84,6 @@ def _shape(connection: Connection, table: str) -> TableShape:
     columns = tuple(SchemaColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
     key = sorted((row[5], place) for place, row in enumerate(found) if row[5])
     return TableShape(table, columns, by_rowid, tuple(place for _, place in key))
-
-
-def _indexes(connection: Connection, table: str) -> list[IndexShape]:
-    found = []
-    for _, name, _, _, partial in connection.execute(f'PRAGMA index_list("{table}")').fetchall():
-        columns = tuple(row[2] for row in connection.execute(f'PRAGMA index_info("{name}")'))
-        found.append(IndexShape(name, table, columns, bool(partial)))
-    return found
 
 
 def without_triggers(connection: Connection) -> list[str]:
@@ -132,7 +111,6 @@ class Salvage:
     def __init__(self, connection: Connection, schema: Schema) -> None:
         self._connection, self._schema = connection, schema
         self._hurt: set[str] = set()
-        self._whole: dict[str, bool] = {}
         self.unread = Counter[str]()
 
     @property
@@ -160,24 +138,6 @@ class Salvage:
                 yield row
             else:
                 self.unread[table] += 1
-
-    def entries(self, index: IndexShape) -> Iterator[tuple[Values, int]]:
-        kinds = {column.name: column for column in self._schema.tables[index.table].columns}
-        names = ", ".join(f'"{name}"' for name in index.columns)
-        self._whole[index.name] = True
-        try:
-            for *values, rowid in self._read(f'SELECT {names}, rowid FROM "{index.table}" INDEXED BY "{index.name}"'):
-                if all(kinds[name].fits(value) for name, value in zip(index.columns, values, strict=True)):
-                    yield tuple(values), rowid
-                else:
-                    self._whole[index.name] = False
-        except sqlite3.DatabaseError:
-            self._whole[index.name] = False
-
-    def is_whole(self, index: IndexShape) -> bool:
-        if index.name not in self._whole:
-            deque(self.entries(index), maxlen=0)
-        return self._whole[index.name]
 
     def _by_rowid(self, table: str, what: str) -> Iterator[SalvagedRow]:
         waiting = deque([(_LEAST, _MOST)])
@@ -233,8 +193,12 @@ class Salvage:
             raise
 
     def _last(self, table: str, low: int) -> int:
-        indexes = (index for index in self._schema.indexes.values() if index.table == table and not index.partial)
-        return max((rowid for index in indexes for _, rowid in self.entries(index)), default=low + _IDS_BEYOND)
+        for index in _full(self._connection, table):
+            with suppress(sqlite3.DatabaseError):
+                asked = f'SELECT max(rowid) FROM "{table}" INDEXED BY "{index}"'
+                if (last := self._connection.execute(asked).fetchone()[0]) is not None:
+                    return int(last)
+        return low + _IDS_BEYOND
 
     def _by_key(self, shape: TableShape, what: str) -> Iterator[SalvagedRow]:
         last: Values | None = None
@@ -251,3 +215,55 @@ class Salvage:
                 self._hurt.add(shape.table)
             else:
                 return
+
+
+# -- What SQLite's own check says of a table and its indexes.
+
+
+_NAMES_INDEX: Final = re.compile(r" (?:in|from|of) index (\w+)$|^non-unique entry in index (\w+)$")
+
+
+class TableCheck(NamedTuple):
+    """What SQLite's check of a table says.
+
+    Attributes:
+        said: All of it; empty if the table is sound.
+        indexes: Damaged indexes, which can be rebuilt from the table.
+        doubtful: Indexes that disagree with the table, either of which may be damaged.
+    """
+
+    said: list[str]
+    indexes: list[str]
+    doubtful: list[str]
+
+
+def checked(connection: Connection, table: str) -> TableCheck:
+    said, found = list[str](), dict[str, set[bool]]()
+    try:
+        said += (str(row[0]) for row in connection.execute(f"PRAGMA integrity_check('{table}')"))
+    except sqlite3.DatabaseError as error:
+        return TableCheck(
+            [*said, str(error)], [one for one in _full(connection, table) if _breaks(connection, table, one)], []
+        )
+    for line in said:
+        if named := _NAMES_INDEX.search(line):
+            found.setdefault(named[1] or named[2], set()).add(line.startswith("wrong # of entries"))
+    # An index that lacks rows as well as having another number of them is damaged itself.
+    doubtful = [] if len(said) >= _MAX_SAID else [index for index, counts in found.items() if len(counts) == 1]
+    return TableCheck([] if said == ["ok"] else said, [one for one in found if one not in doubtful], doubtful)
+
+
+def _full(connection: Connection, table: str) -> list[str]:
+    """Return a table's indexes on all of its rows."""
+    with suppress(sqlite3.DatabaseError):
+        found = connection.execute(f'PRAGMA index_list("{table}")').fetchall()
+        return [name for _, name, _, _, is_partial in found if not is_partial]
+    return []
+
+
+def _breaks(connection: Connection, table: str, index: str) -> bool:
+    try:
+        connection.execute(f'SELECT sum(1) FROM "{table}" INDEXED BY "{index}"').fetchone()
+    except sqlite3.DatabaseError:
+        return True
+    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -41,6 +42,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 """For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
 
 
+@dataclass
 class Done(Message):
     """Slow work has finished.
 
@@ -48,10 +50,8 @@ class Done(Message):
         then: The screen's method that takes the result, on the app's own thread.
     """
 
-    def __init__(self, then: Callable[[Any], None], result: Any) -> None:
-        super().__init__()
-        self.then = then
-        self.result = result
+    then: Callable[[Any], None]
+    result: Any
 
 
 class WorkbenchScreen(Screen[None]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import on
@@ -169,19 +170,17 @@ class OptionField(Vertical):
         Binding("down", "go(1)", "Field below", show=False, id="option-field.below"),
     ]
 
+    @dataclass
     class Changed(Message):
         """Another value was typed or chosen."""
 
-        def __init__(self, field: OptionField) -> None:
-            super().__init__()
-            self.field = field
+        field: OptionField
 
+    @dataclass
     class Left(Message):
         """Another field, or something else, has the focus now."""
 
-        def __init__(self, field: OptionField) -> None:
-            super().__init__()
-            self.field = field
+        field: OptionField
 
     def __init__(
         self,

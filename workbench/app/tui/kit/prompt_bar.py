@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -49,6 +50,7 @@ class PromptBar(Vertical):
     }
     """
 
+    @dataclass
     class Submitted(Message):
         """A line was entered.
 
@@ -56,11 +58,10 @@ class PromptBar(Vertical):
             asked: The question's id.
         """
 
-        def __init__(self, asked: str, text: str) -> None:
-            super().__init__()
-            self.asked = asked
-            self.text = text
+        asked: str
+        text: str
 
+    @dataclass
     class Typed(Message):
         """The line has changed, and is not entered yet.
 
@@ -68,10 +69,8 @@ class PromptBar(Vertical):
             asked: The question's id.
         """
 
-        def __init__(self, asked: str, text: str) -> None:
-            super().__init__()
-            self.asked = asked
-            self.text = text
+        asked: str
+        text: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -140,12 +141,11 @@ class Count(NamedTuple):
 class QueueList(Static):
     """The queues with their counts, the current one marked."""
 
+    @dataclass
     class Chosen(Message):
         """A queue was clicked."""
 
-        def __init__(self, queue: Queue) -> None:
-            super().__init__()
-            self.queue = queue
+        queue: Queue
 
     queues: Sequence[Queue] = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -12,31 +13,28 @@ if TYPE_CHECKING:
     from workbench.app.tui.kit.reader import Reader
 
 
+@dataclass
 class ReaderMessage(Message, namespace="reader"):
     """A message of a reader; `@on` selects by the reader."""
 
-    def __init__(self, reader: Reader) -> None:
-        super().__init__()
-        self.reader = reader
+    reader: Reader
 
     @property
     def control(self) -> Reader:
         return self.reader
 
 
+@dataclass
 class SearchChanged(ReaderMessage, namespace="reader"):
     """A search is at hit `number` of `total` (0 of 0 when nothing was found)."""
 
-    def __init__(self, reader: Reader, query: str, number: int, total: int) -> None:
-        super().__init__(reader)
-        self.query = query
-        self.number = number
-        self.total = total
+    query: str
+    number: int
+    total: int
 
 
+@dataclass
 class WrapReady(Message, bubble=False):
     """A thread has wrapped the whole text."""
 
-    def __init__(self, wrapped: Wrapped) -> None:
-        super().__init__()
-        self.wrapped = wrapped
+    wrapped: Wrapped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -14,54 +15,50 @@ if TYPE_CHECKING:
     from workbench.core.selection import Condition
 
 
+@dataclass
 class TableMessage(Message, namespace="virtual_table"):
     """A message of a table; `@on` selects by the table."""
 
-    def __init__(self, table: ArrangedView) -> None:
-        super().__init__()
-        self.table = table
+    table: ArrangedView
 
     @property
     def control(self) -> ArrangedView:
         return self.table
 
 
+@dataclass
 class RowHighlighted(TableMessage, namespace="virtual_table"):
     """The cursor is on another row."""
 
-    def __init__(self, table: ArrangedView, row_id: int, index: int) -> None:
-        super().__init__(table)
-        self.row_id = row_id
-        self.index = index
+    row_id: int
+    index: int
 
 
+@dataclass
 class RowSelected(TableMessage, namespace="virtual_table"):
     """A row was opened: enter, or a click on the row under the cursor."""
 
-    def __init__(self, table: ArrangedView, row_id: int) -> None:
-        super().__init__(table)
-        self.row_id = row_id
+    row_id: int
 
 
+@dataclass
 class SortRequested(TableMessage, namespace="virtual_table"):
     """Another order is requested, None for that of the query itself; answer with a source in that order.
 
     Only a source that is `queried` leaves this to the screen.
     """
 
-    def __init__(self, table: ArrangedView, sort: Sort | None) -> None:
-        super().__init__(table)
-        self.sort = sort
+    sort: Sort | None
 
 
+@dataclass
 class NarrowRequested(TableMessage, namespace="virtual_table"):
     """Other conditions are requested than those under which the screen reads its rows."""
 
-    def __init__(self, table: ArrangedView, conditions: tuple[Condition, ...]) -> None:
-        super().__init__(table)
-        self.conditions = conditions
+    conditions: tuple[Condition, ...]
 
 
+@dataclass
 class CountsRequested(TableMessage, namespace="virtual_table"):
     """The values of a column are to be counted.
 
@@ -70,12 +67,11 @@ class CountsRequested(TableMessage, namespace="virtual_table"):
         column: The index of the column.
     """
 
-    def __init__(self, table: ArrangedView, source: RowSource, column: int) -> None:
-        super().__init__(table)
-        self.source = source
-        self.column = column
+    source: RowSource
+    column: int
 
 
+@dataclass
 class ExportRequested(TableMessage, namespace="virtual_table"):
     """The list is to be saved or copied.
 
@@ -84,37 +80,33 @@ class ExportRequested(TableMessage, namespace="virtual_table"):
         columns: The indexes of the shown columns.
     """
 
-    def __init__(self, table: ArrangedView, source: RowSource, columns: tuple[int, ...]) -> None:
-        super().__init__(table)
-        self.source = source
-        self.columns = columns
+    source: RowSource
+    columns: tuple[int, ...]
 
 
+@dataclass
 class SelectionHidden(TableMessage, namespace="virtual_table"):
     """The view does not hold the selected row; it is selected again once a view does."""
 
-    def __init__(self, table: ArrangedView, row_id: int) -> None:
-        super().__init__(table)
-        self.row_id = row_id
+    row_id: int
 
 
+@dataclass
 class Failed(TableMessage, namespace="virtual_table"):
     """The source could not be read."""
 
-    def __init__(self, table: ArrangedView, error: BaseException) -> None:
-        super().__init__(table)
-        self.error = error
+    error: BaseException
 
 
+@dataclass
 class Counted(Message, bubble=False):
     """A thread has counted the rows."""
 
-    def __init__(self, worker: Worker[None], count: int) -> None:
-        super().__init__()
-        self.worker = worker
-        self.count = count
+    worker: Worker[None]
+    count: int
 
 
+@dataclass
 class ViewReady(Message, bubble=False):
     """A thread has rows to show, and the index of the selected row among them.
 
@@ -124,20 +116,15 @@ class ViewReady(Message, bubble=False):
         index: Its index; None if it is missing.
     """
 
-    def __init__(
-        self, worker: Worker[None], cache: PageCache, sought: int | None = None, index: int | None = None
-    ) -> None:
-        super().__init__()
-        self.worker = worker
-        self.cache = cache
-        self.sought = sought
-        self.index = index
+    worker: Worker[None]
+    cache: PageCache
+    sought: int | None = None
+    index: int | None = None
 
 
+@dataclass
 class PageReady(Message, bubble=False):
     """A thread has read one page."""
 
-    def __init__(self, cache: PageCache, page: Page) -> None:
-        super().__init__()
-        self.cache = cache
-        self.page = page
+    cache: PageCache
+    page: Page

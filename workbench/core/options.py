@@ -145,6 +145,12 @@ def argument(
     return Meta(extra={"written": written})
 
 
+def plot_folder(plots: str) -> Meta:
+    """Declare the option of a folder for plots; the words end in "to this folder, each" or the like."""
+    description = f"Write {plots} as SVG, PDF and PNG (needs the extra figures)."
+    return option(description, metavar="FOLDER", output="file", folder=True)
+
+
 def pair(text: str) -> tuple[str, str]:
     """Split ``KEY=VALUE`` into its two sides.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import click
-
-from workbench.app.cli.common import say, show
+from workbench.app.cli.common import draw, show
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import (
     Basis,
@@ -20,6 +18,7 @@ from workbench.core.options import (
     Where,
     argument,
     option,
+    plot_folder,
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
@@ -38,15 +37,7 @@ class CostOptions(Options, frozen=True, kw_only=True):
     ] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
-    figures: Annotated[
-        Path | None,
-        option(
-            "Write plots of accuracy against it to this folder, as SVG, PDF and PNG (needs the extra figures).",
-            metavar="FOLDER",
-            output="file",
-            folder=True,
-        ),
-    ] = None
+    figures: Annotated[Path | None, plot_folder("plots of accuracy against it to this folder,")] = None
     force: Force = False
 
 
@@ -61,11 +52,9 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     from workbench.measuring.costs import cost_text, costs
 
     report = costs(project, options.verifiers, against=options.against, **options.basis.arguments)
-    if options.figures is not None:
-        from workbench.measuring.curves import write_cost_plot
+    from workbench.measuring.curves import write_cost_plot
 
-        drawn = write_cost_plot(report, options.figures, force=options.force)
-        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    draw(write_cost_plot, report, options.figures, force=options.force)
     if options.form.format == "text":
         from workbench.measuring.curves import cost_plot, plot_text
 
@@ -249,15 +238,7 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
 class CalibrateOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument("VERIFIER")]
     folds: Annotated[int, option("Number of folds of the questions.", ge=2, le=1_000)] = 5
-    figures: Annotated[
-        Path | None,
-        option(
-            "Write reliability plots to this folder, each as SVG, PDF and PNG (needs the extra figures).",
-            metavar="FOLDER",
-            output="file",
-            folder=True,
-        ),
-    ] = None
+    figures: Annotated[Path | None, plot_folder("reliability plots to this folder, each")] = None
     gold: Gold = "final"
     where: Where = ()
     force: Force = False
@@ -276,9 +257,7 @@ def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
     report = calibrate(
         project, options.verifier, folds=options.folds, gold=options.gold, selection=selection_of(options.where)
     )
-    if options.figures is not None:
-        drawn = write_calibration_plots(report, options.figures, force=options.force)
-        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    draw(write_calibration_plots, report, options.figures, force=options.force)
     return Output(report, calibration_text)
 
 
@@ -297,15 +276,7 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
             metavar="VERIFIER",
         ),
     ] = None
-    figures: Annotated[
-        Path | None,
-        option(
-            "Write curves of scores by step to this folder, each as SVG, PDF and PNG (needs the extra figures).",
-            metavar="FOLDER",
-            output="file",
-            folder=True,
-        ),
-    ] = None
+    figures: Annotated[Path | None, plot_folder("curves of scores by step to this folder, each")] = None
     basis: Basis = Basis()
     force: Force = False
 
@@ -329,7 +300,5 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
         scored_by=options.scored_by,
         **options.basis.arguments,
     )
-    if options.figures is not None:
-        drawn = write_step_curves(report.steps, options.figures, force=options.force)
-        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    draw(write_step_curves, report.steps, options.figures, force=options.force)
     return Output(report, downstream_text).refusing(options.file, report.refusals)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isnan
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
@@ -263,6 +264,12 @@ def _write(document: bytes) -> None:
 def say(text: str) -> None:
     """Print a line of narration on stderr; control characters in it are made visible."""
     click.echo(inert(text), err=True)
+
+
+def draw(write: Callable[..., list[Path]], report: object, folder: Path | None, *, force: bool) -> None:
+    """Write the plots of a report to a folder, if one is given."""
+    if folder is not None:
+        say(f"{click.format_filename(folder)}: {counted(len(write(report, folder, force=force)), 'file')}")
 
 
 def say_without_outcomes(without_tests: int, not_run: Sequence[NotRun]) -> None:

@@ -25,6 +25,7 @@ from workbench.core.options import (
     Where,
     argument,
     option,
+    plot_folder,
 )
 from workbench.core.project import Project
 from workbench.core.selection import GROUPS, selection_of
@@ -189,15 +190,7 @@ class ReportOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
         Path | None, option("File to write; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
     ] = None
-    figures: Annotated[
-        Path | None,
-        option(
-            "Write its plots to this folder, each as SVG, PDF and PNG (needs the extra figures).",
-            metavar="FOLDER",
-            output="file",
-            folder=True,
-        ),
-    ] = None
+    figures: Annotated[Path | None, plot_folder("its plots to this folder, each")] = None
     format: Annotated[
         Literal["html", "markdown"] | None, option("By default from the file's name: .md is Markdown, all else HTML.")
     ] = None

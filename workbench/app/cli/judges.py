@@ -15,6 +15,7 @@ import click
 from workbench.app.cli.common import (
     INTERRUPTED,
     REFUSED_SOME,
+    draw,
     estimate_words,
     follow,
     key_and_value,
@@ -44,6 +45,7 @@ from workbench.core.options import (
     Workers,
     argument,
     option,
+    plot_folder,
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
@@ -221,16 +223,7 @@ class SweepOptions(Options, frozen=True, kw_only=True):
     limit: FirstItems = None
     detach: Annotated[bool, option("Start it and return; the same command later shows the result.")] = False
     trust: Trust = False
-    figures: Annotated[
-        Path | None,
-        option(
-            "Write plots of accuracy by each numeric setting to this folder, as SVG, PDF and PNG (needs the "
-            "extra figures).",
-            metavar="FOLDER",
-            output="file",
-            folder=True,
-        ),
-    ] = None
+    figures: Annotated[Path | None, plot_folder("plots of accuracy by each numeric setting to this folder,")] = None
     force: Force = False
 
 
@@ -256,11 +249,9 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     report = sweep_report(
         project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
     )
-    if options.figures is not None:
-        from workbench.measuring.curves import write_scaling_plots
+    from workbench.measuring.curves import write_scaling_plots
 
-        drawn = write_scaling_plots(report, options.figures, force=options.force)
-        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    draw(write_scaling_plots, report, options.figures, force=options.force)
     if options.detach or all(point.state == "complete" for point in report.points):
         return Output(report, sweep_text)
     return Output(report, sweep_text, after=["Some points are incomplete; the same command continues them."], code=1)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import click
-
-from workbench.app.cli.common import say
+from workbench.app.cli.common import draw
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
-from workbench.core.options import Basis, Force, Options, TableForm, option
+from workbench.core.options import Basis, Force, Options, TableForm, option, plot_folder
 from workbench.core.project import Project
-from workbench.core.text.figures import counted
 
 
 class StackOptions(Options, frozen=True, kw_only=True):
@@ -38,15 +35,7 @@ class StackOptions(Options, frozen=True, kw_only=True):
     margin: Annotated[float, option("Tolerated difference in percentage points.", ge=0, le=100)] = 1.0
     most_stages: Annotated[int, option("Maximum number of stages.", ge=1, le=4)] = 3
     folds: Annotated[int, option("Number of folds of the questions.", ge=2, le=1_000)] = 5
-    figures: Annotated[
-        Path | None,
-        option(
-            "Write the plot of accuracy against cost to this folder, as SVG, PDF and PNG (needs the extra figures).",
-            metavar="FOLDER",
-            output="file",
-            folder=True,
-        ),
-    ] = None
+    figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost to this folder,")] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
     force: Force = False
@@ -80,9 +69,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
         folds=options.folds,
         **options.basis.arguments,
     )
-    if options.figures is not None:
-        drawn = write_front_plot(report, options.figures, force=options.force)
-        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    draw(write_front_plot, report, options.figures, force=options.force)
     return Output(report, lambda found: best_text(found, options.form))
 
 

@@ -20,6 +20,7 @@ from workbench.core.code import BASE, HARNESS_KILLED, Execution, NotRun, Solutio
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project
+from workbench.core.records import record_from
 from workbench.core.selection import Selection
 from workbench.data.paging import QueryTable
 from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow, SuiteRun
@@ -265,18 +266,15 @@ def outcomes_in(
 
 def _line(verifier: str, one: SolutionOutcome) -> SolutionResult:
     solution, execution = one.solution, one.execution
-    return SolutionResult(
+    return record_from(
+        SolutionResult,
+        execution,
         task_id=solution.question_id,
         solution_id=solution.completion_id.removeprefix(f"{solution.question_id}/"),
         completion_id=solution.completion_id,
         suite=one.suite,
-        outcomes=execution.outcomes,
-        passed=execution.passed,
         total=execution.counted,
-        score=execution.score,
         isolation=execution.level,
-        forgeable=execution.forgeable,
-        ms=execution.ms,
         verifier=verifier,
         dataset=solution.dataset,
     )

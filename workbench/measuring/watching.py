@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
+from workbench.core.records import record_from
 from workbench.core.text.wordings import Wording, wordings
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring.columns import columns
@@ -101,13 +102,10 @@ def _report(
     steps = stored.steps(reader, one.id)
     audited = _arrays(stored.audited(reader, one.id), *items)
     groups, left_out = _alike(project, audited)
-    return TrainingReport(
+    return record_from(
+        TrainingReport,
+        one,
         training=one.name,
-        verifier=one.verifier,
-        version=one.version,
-        share=one.share,
-        seed=one.seed,
-        started_at=one.started_at,
         scored_by=scored_by,
         all=_part(steps, audited) if steps else None,
         steps=[_part(some, audited) for some in _cut(steps, parts)],

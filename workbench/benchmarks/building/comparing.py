@@ -14,6 +14,7 @@ from workbench.benchmarks.store.building import SetMember
 from workbench.core.database import sets
 from workbench.core.errors import StoreError
 from workbench.core.project import Project
+from workbench.core.records import record_from
 from workbench.core.sets import NewSet, SetName, SetReport, StoredSet
 from workbench.core.verdict import OutcomeCode
 from workbench.measuring.columns import Columns, columns
@@ -232,18 +233,10 @@ def _flip(known: Columns, rows: IntArray, judge: str, run: int, later: int | Non
 
 
 def _line(reader: building.Connection, found: StoredSet, report: SetReport) -> SetLine:
-    return SetLine(
-        name=found.name,
-        version=found.version,
-        kind=found.kind,
-        questions=found.questions,
+    return record_from(
+        SetLine,
+        found,
         tuples=found.items,
-        seed=found.seed,
-        gold=found.gold,
-        guideline=found.guideline,
-        code_version=found.code_version,
-        digest=found.digest,
-        created_at=found.created_at,
         short=len(report.shortfall),
         states=building.states(reader, found.id),
         changed=building.changed(reader, found.id, found.gold)._asdict(),

@@ -10,6 +10,7 @@ from workbench.benchmarks.building.comparing import flips
 from workbench.benchmarks.publishing.frozen import FrozenSet
 from workbench.benchmarks.records import LeaderboardLine, TypeScore
 from workbench.core.project import Project
+from workbench.core.records import record_from
 from workbench.core.verdict import Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns
@@ -96,29 +97,15 @@ def _line(
     run: RunFacts | None,
     rates: Mapping[str, float | None],
 ) -> LeaderboardLine:
-    return LeaderboardLine(
+    return record_from(
+        LeaderboardLine,
+        row,
         set=str(frozen.name),
-        verifier=row.verifier,
-        kind=row.kind,
         protocol=protocol,
         gold=frozen.stored.gold or "final",
         items=frozen.stored.items,
-        n=row.n,
-        questions=row.questions,
-        accuracy=row.accuracy,
-        ci=row.ci,
         macro=macro,
         types={name: TypeScore(n=one.n, accuracy=one.accuracy, ci=one.ci) for name, one in groups.items() if name},
-        mcc=row.mcc,
-        mcc_ci=row.mcc_ci,
-        balanced_accuracy=row.balanced_accuracy,
-        balanced_accuracy_ci=row.balanced_accuracy_ci,
-        fpr=row.fpr,
-        fnr=row.fnr,
-        coverage=row.coverage,
-        abstain=row.abstain,
-        error=row.error,
-        selection_judge=row.selection_judge,
         chose_by_these=run is not None and run.run in frozen.stored.runs,
         flip_rate=rates.get(row.verifier),
         version=None if run is None else run.version,

@@ -35,6 +35,7 @@ from workbench.core.database.sets import PACKAGE
 from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.files import part_folder
 from workbench.core.project import Project
+from workbench.core.records import record_from
 from workbench.core.sets import SetName
 from workbench.core.text.figures import counted
 from workbench.data.formats.writing import Kind, released_line, write_parquet
@@ -331,15 +332,11 @@ def _cells(found: FrozenItem) -> tuple[object, ...]:
 
 def _published(found: SetContents) -> PublishedSet:
     stored = found.stored
-    return PublishedSet(
-        name=stored.name,
-        version=stored.version,
+    return record_from(
+        PublishedSet,
+        stored,
         config=found.config,
-        kind=stored.kind,
-        seed=stored.seed,
         frozen_at=stored.created_at,
-        digest=stored.digest,
-        questions=stored.questions,
         tuples=stored.items,
         correct=found.correct,
         labels=found.annotations.lines,

@@ -11,6 +11,7 @@ from workbench.benchmarks.records import CompletionsWritten, ModelWritten
 from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, plan_questions
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, some_at_a_time
+from workbench.core.records import record_from
 from workbench.core.run import RunUsage
 from workbench.data.store.importing import discard_dead_imports
 from workbench.llm.server import Limits
@@ -165,7 +166,9 @@ def _written(
     survey = left.survey(model.name)
     parts = some_at_a_time(asked.questions, _TOGETHER)
     used = calls.get(reader, run) or RunUsage()
-    return ModelWritten(
+    return record_from(
+        ModelWritten,
+        used,
         model=model.name,
         run=run,
         wanted=len(asked.questions) * model.samples,
@@ -175,9 +178,4 @@ def _written(
         unasked=survey.calls,
         details=tuple(standing.details),
         halted=standing.halted,
-        calls=used.calls,
-        prompt_tokens=used.prompt_tokens,
-        completion_tokens=used.completion_tokens,
-        cost=used.cost,
-        unpriced=used.unpriced,
     )

@@ -19,6 +19,7 @@ from workbench.core.code import WHOLE, CodeTest, Execution, Problem, StdioTest, 
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
+from workbench.core.records import record_from
 from workbench.core.selection import Selection
 from workbench.data.formats.writing import write_lines
 from workbench.data.store import problems as stored_problems
@@ -418,18 +419,14 @@ def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutco
     programs = {NO_ITEM: problem.canonical} | {
         item: code_of(problem, found.text, found.form).source for item, found in texts.items()
     }
-    return RankingSetLine(
+    return record_from(
+        RankingSetLine,
+        problem,
         dataset=stored.dataset,
-        task_id=problem.task_id,
-        prompt=problem.prompt,
-        entry_point=problem.entry_point,
         canonical_solution=problem.canonical.removeprefix(problem.prompt) if goes_on else None,
         code=None if goes_on else problem.canonical,
         all_solutions=[SetSolution(**_ranked(each), solution=programs[items[each.id]]) for each in one.picked.ranked],
         selection=_rules(one.line, truth.runs),
-        language=problem.language,
-        setup=problem.setup,
-        seconds=problem.seconds,
         whole_test=next((test.source for test in problem.suites.get(WHOLE, ()) if test.form == "program"), None),
         suites={name: lines for name, some in problem.suites.items() if (lines := _test_lines(problem, name, some))},
     )

@@ -24,6 +24,7 @@ from workbench.core.code_tests.assertion import parsed
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, some_at_a_time
+from workbench.core.records import record_from
 from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.data.store.tests import problems_of
@@ -266,16 +267,11 @@ class _SolutionWriting:
     def report(self) -> Iterator[ProblemSolutions]:
         for one in self._at_work.values():
             found = one.gathering
-            yield ProblemSolutions(
+            yield record_from(
+                ProblemSolutions,
+                found,
                 task_id=one.problem.task_id,
                 scores=tuple(sorted(found.scores, reverse=True)),
-                reached=found.reached,
-                rounds=found.rounds,
-                written=found.written,
-                repeated=found.repeated,
-                empty=found.empty,
-                failed=found.failed,
-                killed=found.killed,
             )
 
     def _score_stored(self) -> None:

@@ -17,6 +17,7 @@ from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.core.progress import step, stepping
 from workbench.core.project import Project, at_one_moment
 from workbench.core.reasons import sentence
+from workbench.core.records import record_from
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer
@@ -268,14 +269,9 @@ def _example(item: ItemDetail, verifier: str, right: int, judged: int) -> ErrorE
     verdict = next(_verdicts_of(item, verifier))
     answer = reference_answer(item.reference, item.subtype)
     stated = completion_answer(item.completion)
-    return ErrorExample(
-        dataset=item.dataset,
-        question_id=item.question_id,
-        completion_id=item.completion_id,
-        subtype=item.subtype,
-        source=item.source,
-        model=item.model,
-        gold=item.gold,
+    return record_from(
+        ErrorExample,
+        item,
         verdict=Outcome(verdict.verdict).word,
         score=verdict.score,
         reason=verdict.reason or "",

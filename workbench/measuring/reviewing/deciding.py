@@ -23,6 +23,7 @@ from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
 from workbench.core.project import Parts, Project, some_at_a_time
+from workbench.core.records import record_from
 from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import type_display
@@ -419,19 +420,11 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
         reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
     except UsageError as error:
         raise LineRefusedError("reviewer", str(error)) from error
-    review = Review(
-        uuid=line.uuid,
-        kind=line.kind,
+    review = record_from(
+        Review,
+        line,
         completion=found[0][0],
         run=run,
-        verifier=line.verifier,
-        category=line.category,
-        gold=line.gold,
-        queue=line.queue,
-        note=line.note,
-        reviewer=line.reviewer,
-        supersedes=line.supersedes,
-        created_at=line.created_at,
     )
     reviews.append(connection, review, reviewer)
     return True

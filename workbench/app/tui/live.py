@@ -60,6 +60,9 @@ class LiveScreen(WorkbenchScreen):
         self._reading, self._began = True, time.monotonic()
         self.in_background(self.read, self._arrived, group=_GROUP, stops=True)
 
+    def action_reload(self) -> None:
+        self.read_again()
+
     def _look(self) -> None:
         if self._reading or not self.is_active or time.monotonic() < self._rest_until:
             return

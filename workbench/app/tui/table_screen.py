@@ -170,6 +170,15 @@ class TableScreen(WorkbenchScreen):
     def fill(self) -> None:
         """List the loaded data; called again at another width."""
 
+    def list_records(self, columns: Columns[Row], records: Sequence[Row]) -> None:
+        """List records, each by its position; the cursor stays on its row."""
+        table, at = self.table, self.table.cursor or 0
+        table.show_records(columns, enumerate(records))
+        self.set_class(not records, "empty")
+        if records:
+            table.focus()
+            table.jump_to_row(min(at, len(records) - 1) + 1)
+
     def list_items(
         self,
         columns: Columns[Row],

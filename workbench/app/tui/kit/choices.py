@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,8 +17,27 @@ from textual.widgets.option_list import Option
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line
 
+Answer = TypeVar("Answer")
 
-class ManyMenu(ModalScreen[tuple[str, ...] | None]):
+
+class BoxScreen(ModalScreen[Answer]):
+    """A question in the middle of the screen: an `OptionList`, or a container of the class ``box``."""
+
+    DEFAULT_CSS = """
+    BoxScreen { align: center middle; }
+    BoxScreen OptionList, BoxScreen .box {
+        width: 60;
+        max-width: 100%;
+        height: auto;
+        max-height: 100%;
+        border: round $primary;
+        background: $surface;
+    }
+    BoxScreen .box { width: 70; padding: 0 1; }
+    """
+
+
+class ManyMenu(BoxScreen[tuple[str, ...] | None]):
     """A menu of several choices: space, the line's number or a click toggles a line; enter accepts.
 
     Args:
@@ -27,19 +46,7 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
         taken: Initially selected choices.
     """
 
-    DEFAULT_CSS = """
-    ManyMenu { align: center middle; }
-    ManyMenu OptionList {
-        width: 76;
-        max-width: 100%;
-        height: auto;
-        max-height: 100%;
-        border: round $primary;
-        background: $surface;
-        text-wrap: nowrap;
-        text-overflow: ellipsis;
-    }
-    """
+    DEFAULT_CSS = "ManyMenu OptionList { width: 76; text-wrap: nowrap; text-overflow: ellipsis; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "done", "Done", priority=True),
         Binding("space", "turn", "Select", priority=True),
@@ -106,7 +113,7 @@ KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
 """The keys of choices in order; ``q`` closes the menu."""
 
 
-class ChoiceMenu(ModalScreen[str | None]):
+class ChoiceMenu(BoxScreen[str | None]):
     """Numbered choices, with letters after nine; the key, enter or a click takes one, escape none.
 
     Args:
@@ -117,18 +124,7 @@ class ChoiceMenu(ModalScreen[str | None]):
         about: Text above the choices, in as many lines as it takes.
     """
 
-    DEFAULT_CSS = """
-    ChoiceMenu { align: center middle; }
-    ChoiceMenu OptionList {
-        width: 60;
-        max-width: 100%;
-        height: auto;
-        max-height: 100%;
-        border: round $primary;
-        background: $surface;
-    }
-    ChoiceMenu.wide OptionList { width: 110; }
-    """
+    DEFAULT_CSS = "ChoiceMenu.wide OptionList { width: 110; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"press({key!r})", show=False) for key in KEYS),
         Binding("escape,q", "dismiss", "Cancel"),

@@ -8,16 +8,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from workbench.app.tui.kit.choices import BoxScreen
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
 
 _ROWS = (("A", "B"), ("C", "D"))
 
 
-class TypePicker(ModalScreen[str | None]):
+class TypePicker(BoxScreen[str | None]):
     """All types and subtypes at a glance; returns a subtype's code, or None.
 
     Args:
@@ -26,15 +26,7 @@ class TypePicker(ModalScreen[str | None]):
     """
 
     DEFAULT_CSS = """
-    TypePicker { align: center middle; }
-    TypePicker #type-box {
-        width: 66;
-        max-width: 100%;
-        height: auto;
-        border: round $primary;
-        background: $surface;
-        padding: 0 1;
-    }
+    TypePicker .box { width: 66; }
     TypePicker #type-suggested { height: auto; margin-top: 1; display: none; }
     TypePicker #type-table { height: auto; link-style: none; link-color: $foreground; }
     """
@@ -54,7 +46,7 @@ class TypePicker(ModalScreen[str | None]):
         self._letter = ""
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="type-box") as box:
+        with Vertical(classes="box") as box:
             box.border_title = Content(self._prompt)
             known = f"enter: keep {self._current}" if self._current else "escape: not now"
             box.border_subtitle = Content(f"letter, then number · {known}")

@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,7 +19,7 @@ from workbench.app.tui.judging import looking_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
@@ -37,20 +36,10 @@ from workbench.labelling.annotating import GUIDELINES, AnnotationItem, Annotatio
 from workbench.labelling.answers import contradictions
 
 
-class AnswersBox(ModalScreen[int | None]):
+class AnswersBox(BoxScreen[int | None]):
     """The answers, newest first; returns the row id of the chosen item."""
 
-    DEFAULT_CSS = """
-    AnswersBox { align: center middle; }
-    AnswersBox OptionList {
-        width: 100;
-        max-width: 100%;
-        height: auto;
-        max-height: 100%;
-        border: round $primary;
-        background: $surface;
-    }
-    """
+    DEFAULT_CSS = "AnswersBox OptionList { width: 100; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,d", "dismiss", "Close")]
 
     def __init__(self, answers: Sequence[OwnAnswer]) -> None:

@@ -65,22 +65,10 @@ class CodeTestsScreen(TableScreen, LiveScreen):
         return [test for test in tests if self._dataset in (None, test.dataset)]
 
     def show(self, data: list[TestFigures]) -> None:
-        table, at = self.table, self.table.cursor or 0
         self._tests = data
-        table.show_records(_columns(several=len({test.dataset for test in data}) > 1), enumerate(data))
-        self.set_class(not data, "empty")
-        if data:
-            table.focus()
-            table.jump_to_row(min(at, len(data) - 1) + 1)
+        self.list_records(_columns(several=len({test.dataset for test in data}) > 1), data)
         none, every = (sum(test.fate == fate for test in data) for fate in ("none", "all"))
         self.say(f"{counted(len(data), 'test')} of {printable(self._run.suite)} · {none:,} by none, {every:,} by all")
-
-    def action_again(self) -> None:
-        self.read_again()
-
-    def action_open_row(self) -> None:
-        if (row := self.table.selected_id) is not None:
-            self.opened(row)
 
     def opened(self, row: int) -> None:
         from workbench.app.tui.screens.code_problem import CodeProblemScreen

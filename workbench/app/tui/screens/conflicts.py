@@ -12,12 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card_texts import about, kind_words, side_words, undone
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
@@ -91,11 +90,8 @@ class ConflictsScreen(TableScreen, PersonScreen):
 
     def _show(self, kinds: list[ConflictClass]) -> None:
         self._kinds = kinds
-        self.table.show_records(_COLUMNS, enumerate(kinds))
-        self.set_class(not kinds, "empty")
+        self.list_records(_COLUMNS, kinds)
         self.put("empty", self.EMPTY.format(name=printable(self._person) or "anybody"))
-        if kinds:
-            self.table.focus()
         total = sum(kind.count for kind in kinds)
         name = self.shown_name(self._person) if self._person else "nobody"
         self.say(f"{name} · {total:,} to resolve · {key_of('conflicts.open')} opens a kind")
@@ -115,18 +111,7 @@ class ConflictsScreen(TableScreen, PersonScreen):
 # -- The conflicts of one kind: select many, settle them alike, with one question asked before.
 
 
-_BOX = """
-    width: 70;
-    max-width: 100%;
-    height: auto;
-    max-height: 100%;
-    padding: 0 1;
-    border: round $primary;
-    background: $surface;
-"""
-
-
-class SettleMany(ModalScreen[str | None]):
+class SettleMany(BoxScreen[str | None]):
     """Returns the note for every decision (it may be empty) at enter; escape returns None.
 
     Args:
@@ -135,11 +120,7 @@ class SettleMany(ModalScreen[str | None]):
         needs_note: The decision needs a note.
     """
 
-    DEFAULT_CSS = f"""
-    SettleMany {{ align: center middle; }}
-    SettleMany #settle-box {{ {_BOX} }}
-    SettleMany Input {{ margin-top: 1; }}
-    """
+    DEFAULT_CSS = "SettleMany Input { margin-top: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
 
     def __init__(self, count: int, how: Content, *, needs_note: bool = False) -> None:
@@ -150,7 +131,7 @@ class SettleMany(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
-        with Vertical(id="settle-box") as box:
+        with Vertical(classes="box") as box:
             box.border_title = Content(f"Resolve {many}")
             box.border_subtitle = Content("enter: resolve · escape: cancel")
             yield Static(Content.assemble((many, "bold"), " at once as ", self._how), markup=False)
@@ -164,13 +145,9 @@ class SettleMany(ModalScreen[str | None]):
             self.dismiss(note)
 
 
-class LeftOutList(ModalScreen[None]):
+class LeftOutList(BoxScreen[None]):
     """Conflicts that were not resolved, item by item."""
 
-    DEFAULT_CSS = f"""
-    LeftOutList {{ align: center middle; }}
-    LeftOutList #left-out-box {{ {_BOX} }}
-    """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Continue")]
 
     def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:
@@ -179,7 +156,7 @@ class LeftOutList(ModalScreen[None]):
         self._left_out = left_out
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="left-out-box") as box:
+        with VerticalScroll(classes="box") as box:
             box.border_title = Content(f"{self._settled:,} resolved ✓ · {len(self._left_out):,} left out")
             box.border_subtitle = Content("enter: continue")
             lines = (f"{printable(one.completion_id)}  {one.why}" for one in self._left_out)

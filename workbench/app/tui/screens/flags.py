@@ -54,21 +54,13 @@ class FlagsScreen(TableScreen, LiveScreen):
         return coordinating.flags(self.project, "all" if self._every else "open")
 
     def show(self, data: list[Flag]) -> None:
-        table, self._flags = self.table, data
-        at = table.cursor or 0
-        table.show_records(_COLUMNS, enumerate(data))
-        self.set_class(not data, "empty")
-        if data:
-            table.focus()
-            table.jump_to_row(min(at, len(data) - 1) + 1)
+        self._flags = data
+        self.list_records(_COLUMNS, data)
         waiting = sum(flag.is_open for flag in data)
         listed = f" · {len(data):,} listed" if self._every else ""
         by = printable(coordinator_name())
         self.say(f"{counted(waiting, 'flag')} to answer{listed} · answers by {by}")
         self.highlighted(0)
-
-    def action_reload(self) -> None:
-        self.read_again()
 
     def action_hide(self) -> None:
         self._every = not self._every

@@ -48,15 +48,9 @@ class QuarantineScreen(TableScreen, LiveScreen):
 
     def show(self, data: list[RefusedRow]) -> None:
         self.refused = data
-        self.table.show_records(_COLUMNS, enumerate(data))
-        self.set_class(not data, "empty")
-        if data:
-            self.table.focus()
+        self.list_records(_COLUMNS, data)
         self.say(f"{counted(len(data), 'row')} rejected; a fixed row leaves when its file is imported again")
         self.highlighted(0)
-
-    def action_reload(self) -> None:
-        self.read_again()
 
     def highlighted(self, row: int) -> None:
         at = self.table.selected_id

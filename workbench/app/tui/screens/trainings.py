@@ -118,6 +118,3 @@ class TrainingsScreen(TableScreen, LiveScreen):
         self._place += 1
         if self.found is not None:
             self.show(self.found)
-
-    def action_reload(self) -> None:
-        self.read_again()

@@ -11,6 +11,9 @@ from workbench.core.final_answer import completion_answer, reference_answer, rep
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.function import verifier
 
+_Found = tuple[str, tuple[int, int]]
+"""An answer and its offsets."""
+
 
 @verifier("exact", version="1", isolation="inline")
 def exact(item: VerifierInput) -> Verdict:
@@ -25,21 +28,28 @@ def normalized_exact(item: VerifierInput) -> Verdict:
 
 
 def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
-    reference = reference_answer(item.reference, item.subtype)
-    expected = key(reference.text)
-    if not expected:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
-    candidate = completion_answer(item.completion)
-    given = key(candidate.text)
-    if not given:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=reference.text)
-    return Verdict(
-        outcome=Outcome.CORRECT if given == expected else Outcome.INCORRECT,
+    reference, candidate = reference_answer(item.reference, item.subtype), completion_answer(item.completion)
+    expected, given = key(reference.text), key(candidate.text)
+    return _verdict(
+        (reference.text, (reference.start, reference.end)) if expected else None,
+        (candidate.text, (candidate.start, candidate.end)) if given else None,
+        equal=given == expected,
         reason="text_equal" if given == expected else "text_differs",
-        reference_final=reference.text,
-        candidate_final=candidate.text,
-        reference_span=(reference.start, reference.end),
-        candidate_span=(candidate.start, candidate.end),
+    )
+
+
+def _verdict(reference: _Found | None, candidate: _Found | None, *, equal: bool, reason: str) -> Verdict:
+    if reference is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+    if candidate is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=reference[0])
+    return Verdict(
+        outcome=Outcome.CORRECT if equal else Outcome.INCORRECT,
+        reason=reason,
+        reference_final=reference[0],
+        candidate_final=candidate[0],
+        reference_span=reference[1],
+        candidate_span=candidate[1],
     )
 
 
@@ -59,19 +69,9 @@ def last_number(item: VerifierInput) -> Verdict:
     value. Fractions, units, powers of ten and what the number stands for are not looked at.
     """
     expected = _last(_NUMBER, item.reference)
-    if expected is None:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
     given = _last(_NUMBER, item.completion, reply_start(item.completion))
-    if given is None:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[0])
-    return Verdict(
-        outcome=Outcome.CORRECT if _value(given[0]) == _value(expected[0]) else Outcome.INCORRECT,
-        reason="number",
-        reference_final=expected[0],
-        candidate_final=given[0],
-        reference_span=expected.span(),
-        candidate_span=given.span(),
-    )
+    is_equal = expected is not None and given is not None and _value(given[0]) == _value(expected[0])
+    return _verdict(expected, given, equal=is_equal, reason="number")
 
 
 @verifier("choice-letter", version="1", isolation="inline")
@@ -83,24 +83,15 @@ def choice_letter(item: VerifierInput) -> Verdict:
     """
     reference = reference_answer(item.reference, item.subtype)
     expected = _LETTER_ANSWER.fullmatch(canonical_text(reference.text))
-    if expected is None:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+    letter = None if expected is None else (expected[1], (reference.start, reference.end))
     given = _last(_LETTER, item.completion, reply_start(item.completion))
-    if given is None:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[1])
-    return Verdict(
-        outcome=Outcome.CORRECT if given[0] == expected[1] else Outcome.INCORRECT,
-        reason="letter",
-        reference_final=expected[1],
-        candidate_final=given[0],
-        reference_span=(reference.start, reference.end),
-        candidate_span=given.span(),
-    )
+    is_equal = letter is not None and given is not None and given[0] == letter[0]
+    return _verdict(letter, given, equal=is_equal, reason="letter")
 
 
-def _last(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+def _last(pattern: re.Pattern[str], text: str, start: int = 0) -> _Found | None:
     last = deque(pattern.finditer(text, start), maxlen=1)
-    return last[0] if last else None
+    return (last[0][0], last[0].span()) if last else None
 
 
 def _value(number: str) -> Decimal:

@@ -8,6 +8,7 @@ from workbench.verifiers.judges.parsers.base import (
     DOUBT,
     MARKUP,
     Parser,
+    Read,
     Reading,
     begins_statement,
     own_lines,
@@ -32,16 +33,6 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     return reading_of(word == "correct" if word in ("correct", "incorrect") else None)
 
 
-def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """Parse the last line that begins with one of the words, in any case, after a label, brackets and asterisks."""
-    return _read(verdict_in(own_lines(raw, delimiter), _any_word))
-
-
-def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line that begins with a label and the word after it."""
-    return _read(verdict_in(own_lines(raw, delimiter), _labelled_word))
-
-
 def word_parser(accepts: str, rejects: str) -> Parser:
     """Return a strict parser of two words: one that accepts the completion, one that rejects it, in any case.
 
@@ -53,28 +44,33 @@ def word_parser(accepts: str, rejects: str) -> Parser:
         rf"(?![\]),*\"' \t]{{0,5}}(?:[/|&]|(?:or|and|nor|but)[ \t])[\[(*\"' \t]{{0,5}}(?:{either}))",
         re.IGNORECASE,
     )
+    return Parser(f"words:{accepts}/{rejects}", 2, *_readers(accepts, rejects, pattern), in_words=True)
+
+
+def _readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[Read, Read]:
     meaning = {accepts.lower(): True, rejects.lower(): False}
 
     def strict(raw: str, delimiter: str | None = None) -> Reading:
+        """Read the last line whose first word it is, in any case, after a label, brackets and asterisks."""
         word = verdict_in(own_lines(raw, delimiter), lambda line: _any_word(line, pattern))
         return reading_of(meaning.get(word or ""))
 
     def labelled(raw: str, delimiter: str | None = None) -> Reading:
+        """Read the last line that begins with a label and the word after it."""
         word = verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line, pattern))
         return reading_of(meaning.get(word or ""))
 
-    return Parser(f"words:{accepts}/{rejects}", 2, strict, labelled, in_words=True)
+    return strict, labelled
 
 
-def _read(word: str | None) -> Reading:
-    return reading_of({"correct": True, "incorrect": False}.get(word or ""))
+strict, labelled = _readers("correct", "incorrect", _FIRST_WORD)
 
 
-def _any_word(line: str, pattern: re.Pattern[str] = _FIRST_WORD) -> str | None:
+def _any_word(line: str, pattern: re.Pattern[str]) -> str | None:
     return _labelled_word(line, pattern) or _first_word(line, pattern)
 
 
-def _labelled_word(line: str, pattern: re.Pattern[str] = _FIRST_WORD) -> str | None:
+def _labelled_word(line: str, pattern: re.Pattern[str]) -> str | None:
     label = _LABEL.match(line.lstrip(MARKUP))
     return _first_word(line.lstrip(MARKUP)[label.end() :], pattern) if label else None
 

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.core.errors import UsageError, opt
-from workbench.core.inputs import require_input
+from workbench.core.inputs import read_small_file
 from workbench.llm.records import PromptMessage
 
 Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]
@@ -95,7 +95,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
 
 def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
     """Read the prompt in a file; raises as `own_prompts` does."""
-    data = _read(path)
+    data = read_small_file(path, "a prompt", MOST_BYTES, f"{opt.template} takes a text file.")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -132,17 +132,3 @@ def _mark(asked: Asked) -> re.Pattern[str]:
 
 def _name(mark: re.Match[str]) -> str:
     return str(mark[1] or mark[2])
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            raise UsageError(f"{path}: there is no such file.", f"{opt.template} takes a text file.")
-        require_input(path)
-        with path.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}.") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{path}: a prompt has at most {MOST_BYTES // 1024} KiB.")
-    return data

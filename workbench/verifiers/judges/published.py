@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.config.verifiers import PUBLISHED_FILES
 from workbench.core.errors import UsageError
-from workbench.core.inputs import require_input
+from workbench.core.inputs import read_small_file
 from workbench.llm.records import Sampling
 from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, plain_names, settled
 
@@ -119,17 +119,7 @@ def read_text(path: Path, hint: str) -> tuple[bytes, str]:
     Raises:
         UsageError: The file can't be read, is too large, or not UTF-8.
     """
-    try:
-        # Reading a pipe would block forever.
-        if not path.is_file():
-            raise UsageError(f"{path}: there is no such file.", hint)
-        require_input(path)
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}.") from error
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{path}: a prompt has at most {MAX_BYTES // 1024} KiB.")
+    data = read_small_file(path, "a prompt", MAX_BYTES, hint)
     try:
         return data, data.decode()
     except UnicodeDecodeError as error:

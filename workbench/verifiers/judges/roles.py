@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -16,10 +15,8 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from workbench.config.file import loads
 from workbench.config.verifiers import PRINTED, ROLE_FILES, read_template, role_files
 from workbench.core.errors import UsageError
-from workbench.core.installed import find_page
 from workbench.llm.records import Role, Sampling
 from workbench.verifiers.judges.template import (
     ITEM_NAMES,
@@ -29,6 +26,7 @@ from workbench.verifiers.judges.template import (
     TemplateCall,
     from_file,
     misplaced,
+    parsed_form,
     plain_names,
     required,
     settled,
@@ -226,12 +224,7 @@ class _RoleFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampling) -> TemplateCall:
-    try:
-        form = msgspec.convert(loads(text), _RoleFile)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{where}: {error}.", f"{find_page('judge-prompts')} shows a role's file.") from error
-    except RecursionError as error:
-        raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
+    form = parsed_form(text, where, _RoleFile, "a role's file")
     known = ITEM_NAMES | role.names
     contents = [message.content for message in form.messages]
     for content in contents:

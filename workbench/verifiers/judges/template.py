@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, structs
 
 from workbench.config.file import loads
 from workbench.core.errors import UsageError
-from workbench.core.inputs import require_input
+from workbench.core.inputs import read_small_file
 from workbench.core.installed import find_page
 from workbench.llm.records import Role, Sampling
 from workbench.verifiers.judges.parsers import parser, rubric
@@ -264,14 +264,7 @@ def from_file(path: Path, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
     Raises:
         UsageError: The file can't be read or is not a template; the message names file, line and field.
     """
-    try:
-        if not path.is_file():
-            raise UsageError(f"{path}: there is no such file.", "template= takes a TOML file.")
-        require_input(path)
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}.") from error
+    data = read_small_file(path, "a template", MAX_BYTES, "template= takes a TOML file.")
     return own(data, str(path), chosen)
 
 
@@ -283,6 +276,28 @@ def own(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template
     if not any("completion" in call.names for call in template.calls):
         raise UsageError(f"{where}: none of its calls shows the completion.", "Put {completion} where it is to stand.")
     return template
+
+
+Form = TypeVar("Form", bound=Struct)
+
+
+def parsed_form(text: str, where: str, kind: type[Form], what: str) -> Form:
+    """Parse a small TOML file of a user's own.
+
+    Args:
+        where: The file's name, for messages.
+        kind: Its form.
+        what: What it is, for messages.
+
+    Raises:
+        UsageError: It has another form.
+    """
+    try:
+        return msgspec.convert(loads(text), kind)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{where}: {error}.", f"{find_page('judge-prompts')} shows {what}.") from error
+    except RecursionError as error:
+        raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
 
 
 def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: frozenset[str] = frozenset()) -> Template:

@@ -94,11 +94,16 @@ def constant(node: Node) -> float | None:
     """Return the value of an expression without variables, as a double; None if it has some or is not real."""
     if features(node).names - CONSTANTS - {"i"} or "i" in features(node).names:
         return None
+    return finite_value(node, numeric_point(REAL, frozenset(), 0))
+
+
+def finite_value(node: Node, point: Mapping[str, Any]) -> float | None:
+    """Return the value of a real expression at a point; None if it is undefined there."""
     try:
-        value = REAL.value(node, numeric_point(REAL, frozenset(), 0))
-    except (ValueError, ArithmeticError, TypeError):
+        value = float(REAL.value(node, point))
+    except (ValueError, ArithmeticError, TypeError, KeyError):
         return None
-    return float(value) if abs(value) < float("inf") else None
+    return value if abs(value) < float("inf") else None
 
 
 @lru_cache(maxsize=4096)

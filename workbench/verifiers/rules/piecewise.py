@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.arithmetic import REAL
 from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.evaluate import features
+from workbench.verifiers.rules.evaluate import features, finite_value
 from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, Expression, Part, Region, Term, Value, ValueType
@@ -183,11 +183,7 @@ def _agree(one: Node | None, other: Node | None, name: str, number: float) -> bo
 def _value(node: Node | None, name: str, number: float) -> float | None:
     if node is None:
         return None
-    try:
-        value = float(REAL.value(node, {**at_letters(features(node).names), **REAL.constants, name: number}))
-    except (ValueError, ArithmeticError, TypeError, KeyError):
-        return None
-    return value if abs(value) < float("inf") else None
+    return finite_value(node, {**at_letters(features(node).names), **REAL.constants, name: number})
 
 
 PIECEWISE = ValueType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _and_formula})

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from workbench.verifiers.rules.arithmetic import REAL
-from workbench.verifiers.rules.evaluate import CONSTANTS, features
+from workbench.verifiers.rules.evaluate import CONSTANTS, features, finite_value
 from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import shape, split_list
@@ -266,11 +266,7 @@ def _value(text: str) -> float | None:
     tree = _tree(text)
     if tree is None:
         return None
-    try:
-        value = float(REAL.value(tree, {**at_letters(features(tree).names), **REAL.constants}))
-    except (ValueError, ArithmeticError, TypeError, KeyError):
-        return None
-    return value if abs(value) < float("inf") else None
+    return finite_value(tree, {**at_letters(features(tree).names), **REAL.constants})
 
 
 def _tree(text: str) -> Node | None:

@@ -14,11 +14,9 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 import msgspec
 from msgspec import Meta, Struct
 
-from workbench.config.file import loads
 from workbench.config.verifiers import SUBTASKS, read_template
 from workbench.core.errors import UsageError
-from workbench.core.installed import find_page
-from workbench.verifiers.judges.template import ITEM_NAMES, Name, used
+from workbench.verifiers.judges.template import ITEM_NAMES, Name, parsed_form, used
 from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
 from workbench.verifiers.serving import choice, number, required, whole
 
@@ -107,12 +105,7 @@ def chosen_subtasks(options: Mapping[str, str]) -> SubtaskList:
 def own_subtasks(path: Path) -> SubtaskList:
     """Load a user's list; raises as `chosen_subtasks` does."""
     text = read_template(path)
-    try:
-        form = msgspec.convert(loads(text), _ListFile)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{path}: {error}.", f"{find_page('judge-prompts')} shows a list of subtasks.") from error
-    except RecursionError as error:
-        raise UsageError(f"{path}: brackets in brackets, too deep for TOML.") from error
+    form = parsed_form(text, str(path), _ListFile, "a list of subtasks")
     twice = [name for name, times in Counter(one.id for one in form.subtask).items() if times > 1]
     if twice:
         raise UsageError(f"{path}: there are two subtasks {twice[0]!r}.", "Give each an id of its own.")

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import structs
 
 from workbench.core import project as projects
+from workbench.core.closing import Closing
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection, selection_of
 from workbench.core.verdict import GoldChoice, Protocol3
@@ -36,7 +36,7 @@ Names = str | Sequence[str]
 """A verifier's name, or several."""
 
 
-class Project:
+class Project(Closing):
     """An open project; use it as a context manager, or call `close`.
 
     Every frame says in ``attrs`` what its figures rest on: protocol, gold, run, seed. Undefined figures are NaN.
@@ -51,12 +51,6 @@ class Project:
 
     def close(self) -> None:
         self._opened.close()
-
-    def __enter__(self) -> Project:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     # -- what is stored ----------------------------------------------------------------------------
 

@@ -19,11 +19,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from itertools import islice
 from queue import SimpleQueue
-from typing import NamedTuple, Self, cast
+from typing import NamedTuple, cast
 
 import msgspec
 from msgspec import Struct
 
+from workbench.core.closing import Closing
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier, Verifier
@@ -212,7 +213,7 @@ class _SharedBatch(NamedTuple):
     done: _Done
 
 
-class Readers:
+class Readers(Closing):
     """The first-stage worker pool: processes that help the caller with the first stage of one verifier.
 
     They start once the caller has read `MANY` items and has more than one further batch. If a process ends, the caller
@@ -232,12 +233,6 @@ class Readers:
         self._lock = threading.Lock()
         self._closed = False
         self._read = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def pids(self) -> list[int]:

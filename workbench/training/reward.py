@@ -19,11 +19,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from msgspec import structs
 
+from workbench.core.closing import Closing
 from workbench.core.columns import column, is_number
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Executor = LocalExecutor | CallingExecutor | SolutionExecutor
 
 
-class Reward:
+class Reward(Closing):
     """One verifier as a reward; any thread may call it, and it can be pickled and sent to another process.
 
     Items that may hang or crash are judged in worker processes, each within limits of time and memory, as in a run: a
@@ -265,12 +265,6 @@ class Reward:
             if self._executor is not None and self._executor[0] == os.getpid():
                 self._executor[1].close()
             self._executor = None
-
-    def __enter__(self) -> Reward:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (self._made_of,)

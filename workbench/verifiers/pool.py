@@ -13,12 +13,11 @@ import socket
 import subprocess
 import sys
 import time
-from types import TracebackType
-from typing import Self
 
 import msgspec
 from msgspec import structs
 
+from workbench.core.closing import Closing
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.judging import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
@@ -75,7 +74,7 @@ class _Worker:
                 os.killpg(self.pid, signal.SIGKILL)
 
 
-class WorkerPool:
+class WorkerPool(Closing):
     """A fixed number of workers for one verifier.
 
     A worker that misses an item's deadline is killed, one that dies is replaced; both items get an abstention
@@ -126,14 +125,6 @@ class WorkerPool:
             self._server = _start_server(setup)
         for _ in range(workers):
             self._start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def free(self) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
+from workbench.core.closing import Closing
 from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.box import FLAGS, Box, BoxLostError
@@ -184,7 +184,7 @@ K = TypeVar("K")
 _HEED_S: Final = 0.1
 
 
-class SandboxPool:
+class SandboxPool(Closing):
     """A fixed number of sandboxes, each with one solution at a time.
 
     It must be used from the thread that created it: when that thread ends, the kernel ends the sandboxes.
@@ -210,14 +210,6 @@ class SandboxPool:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def pids(self) -> list[int]:

@@ -109,7 +109,7 @@ class FilteredMatrix(Matrix, ActingWidget):
             return super().render_line(y - 1)
         remark = f"{len(self.rows)} of {len(self._every)}  {key_of('matrix.unfilter')} removes the last"
         return chips_line(
-            self.conditions, remark, self.scrollable_size.width, self._style("glyph"), self._style("header")
+            self.conditions, remark, self.scrollable_size.width, self.style_of("glyph"), self.style_of("header")
         )
 
     def on_click(self, event: events.Click) -> None:

@@ -6,7 +6,7 @@ import re
 import shlex
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -45,6 +45,28 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
         """A title was clicked; the cursor is in its column now."""
 
     ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--header", "grid--current", "grid--cursor"}
+    DEFAULT_CSS = """
+    CellGrid {
+        background: $surface;
+        color: $foreground;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size: 1 1;
+        & > .grid--header { background: $panel; color: $foreground; text-style: bold; }
+        & > .grid--current { background: $panel; color: $foreground; text-style: bold; }
+        & > .grid--cursor {
+            background: $block-cursor-blurred-background;
+            color: $block-cursor-blurred-foreground;
+            text-style: bold;
+        }
+        &:focus > .grid--cursor {
+            background: $block-cursor-background;
+            color: $block-cursor-foreground;
+            text-style: bold;
+        }
+    }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1, 0)", "Up", show=False, id="matrix.up"),
         Binding("down,j", "move(1, 0)", "Down", show=False, id="matrix.down"),
@@ -61,19 +83,32 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.row = self.column = 0
+        self.rows: Sequence[Any] = ()
         self._first = 0  # column in sight
+        self._styles_of: dict[str, Style] = {}
 
     # -- what a grid has ---------------------------------------------------------------------------
 
     @property
-    @abstractmethod
-    def row_keys(self) -> Sequence[object]:
+    def row_keys(self) -> list[Any]:
         """Return the keys of the rows, to which the cursor is attached."""
+        return [row.key for row in self.rows]
 
     @property
     @abstractmethod
-    def column_keys(self) -> Sequence[object]:
-        """The same, a column."""
+    def column_keys(self) -> Sequence[Any]:
+        """Return the keys of the columns, from the left; None for one without a key."""
+
+    @property
+    def row_key(self) -> Any:
+        """Return the key of the row under the cursor; None without rows."""
+        return self.rows[self.row].key if self.row < len(self.rows) else None
+
+    @property
+    def column_key(self) -> Any:
+        """Return the key of the column under the cursor; on the names that of the first one."""
+        keys, place = self.column_keys, max(self.column, 0)
+        return keys[place] if place < len(keys) else None
 
     @property
     @abstractmethod
@@ -114,6 +149,16 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
             rows.index(row) if row in rows else self.row,
             columns.index(column) if column in columns else min(max(self.column, 0), len(columns) - 1),
         )
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles_of.clear()
+
+    def style_of(self, part: str) -> Style:
+        """Return the style of a part of the grid; "" for the rest."""
+        if part not in self._styles_of:
+            self._styles_of[part] = self.get_component_rich_style(f"grid--{part}") if part else self.rich_style
+        return self._styles_of[part]
 
     # -- the cursor --------------------------------------------------------------------------------
 
@@ -282,32 +327,13 @@ class MatrixRow(NamedTuple):
 class Matrix(CellGrid):
     """Rows × columns of values; the names at the left can hold the cursor too."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"matrix--{part}" for part in ("header", "name", "current", "cursor", "glyph", "good", "bad")
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--name", "grid--glyph", "grid--good", "grid--bad"}
     DEFAULT_CSS = """
     Matrix {
-        background: $surface;
-        color: $foreground;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size: 1 1;
-        & > .matrix--header { background: $panel; color: $foreground; text-style: bold; }
-        & > .matrix--name { text-style: bold; }
-        & > .matrix--current { background: $panel; color: $foreground; text-style: bold; }
-        & > .matrix--cursor {
-            background: $block-cursor-blurred-background;
-            color: $block-cursor-blurred-foreground;
-            text-style: bold;
-        }
-        &:focus > .matrix--cursor {
-            background: $block-cursor-background;
-            color: $block-cursor-foreground;
-            text-style: bold;
-        }
-        & > .matrix--glyph { color: $text-muted; }
-        & > .matrix--good { background: $success; }
-        & > .matrix--bad { background: $error; }
+        & > .grid--name { text-style: bold; }
+        & > .grid--glyph { color: $text-muted; }
+        & > .grid--good { background: $success; }
+        & > .grid--bad { background: $error; }
     }
     """
 
@@ -317,7 +343,6 @@ class Matrix(CellGrid):
         self.columns: Sequence[MatrixColumn] = ()
         self._corner = ""
         self._widths: list[int] = []
-        self._styles_of: dict[str, Style] = {}
         self._tints: dict[float, tuple[Style, Style]] = {}
 
     # -- what screens call -------------------------------------------------------------------------
@@ -332,23 +357,7 @@ class Matrix(CellGrid):
         self.replaced(row, column, on_names=on_names)
 
     @property
-    def row_key(self) -> str | None:
-        """Return the key of the row under the cursor; None without rows."""
-        return self.rows[self.row].key if self.row < len(self.rows) else None
-
-    @property
-    def column_key(self) -> str | None:
-        """Return the key of the column under the cursor; on the names that of the first one."""
-        place = max(self.column, 0)
-        return self.columns[place].key if place < len(self.columns) else None
-
-    @property
-    def row_keys(self) -> list[str]:
-        return [row.key for row in self.rows]
-
-    @property
     def column_keys(self) -> list[str | None]:
-        """Return the keys of the columns, from the left; None for one without a key."""
         return [column.key for column in self.columns]
 
     @property
@@ -386,18 +395,11 @@ class Matrix(CellGrid):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._styles_of.clear()
         self._tints.clear()
-
-    def _style(self, part: str) -> Style:
-        if part not in self._styles_of:
-            plain = not part
-            self._styles_of[part] = self.rich_style if plain else self.get_component_rich_style(f"matrix--{part}")
-        return self._styles_of[part]
 
     @property
     def _untinted(self) -> tuple[Style, Style]:
-        return self._style(""), self._style("glyph")
+        return self.style_of(""), self.style_of("glyph")
 
     def _tinted(self, tint: float) -> tuple[Style, Style]:
         """Return the cell style towards good or bad, with black or white text for contrast, and the glyph's style.
@@ -405,7 +407,7 @@ class Matrix(CellGrid):
         The sixteen colours of a terminal's own palette have nothing between them: there is no tint then.
         """
         if tint not in self._tints:
-            towards = self.get_component_styles("matrix--good" if tint > 0 else "matrix--bad").background
+            towards = self.get_component_styles("grid--good" if tint > 0 else "grid--bad").background
             if towards.ansi is not None:
                 return self._untinted
             ground: Color = self.background_colors[1].blend(towards, _STRENGTH * abs(tint))
@@ -424,8 +426,8 @@ class Matrix(CellGrid):
         elif row < len(self.rows):
             strip = self._row_line(row)
         else:
-            return Strip.blank(width, self._style(""))
-        return strip.adjust_cell_length(width, self._style("header" if y < _HEADER else ""))
+            return Strip.blank(width, self.style_of(""))
+        return strip.adjust_cell_length(width, self.style_of("header" if y < _HEADER else ""))
 
     def _header_line(self, *, below: bool) -> Strip:
         shown = self.columns_in_sight()
@@ -435,21 +437,21 @@ class Matrix(CellGrid):
             head = self.columns[place]
             text += fit(head.below if below else head.title, self._widths[place], "right")
         more = "›" if not below and shown and shown[-1] + 1 < len(self.columns) else ""
-        return Strip([Segment(text + more, self._style("header"))])
+        return Strip([Segment(text + more, self.style_of("header"))])
 
     def _row_line(self, number: int) -> Strip:
         row = self.rows[number]
         here = number == self.row
-        segments = [Segment(self._named(row), self._style(self._name_part(here)))]
+        segments = [Segment(self._named(row), self.style_of(self._name_part(here)))]
         for place in self.columns_in_sight():
             cell, width = row.cells[place], self._widths[place] - _GAP
             if here and place == self.column:
-                segments.append(Segment("›" + fit(_whole(cell), width, "right"), self._style("cursor")))
+                segments.append(Segment("›" + fit(_whole(cell), width, "right"), self.style_of("cursor")))
                 continue
             room = " " * max(0, width - cell_len(_whole(cell)))
             ground, glyph = self._untinted if cell.tint is None else self._tinted(cell.tint)
             segments += (
-                Segment(" " * _GAP, self._style("")),
+                Segment(" " * _GAP, self.style_of("")),
                 Segment(room, ground),
                 Segment(cell.glyph, glyph),
                 Segment(cell.text, ground),

@@ -8,7 +8,6 @@ from typing import ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import Align, CellGrid, fit
@@ -70,45 +69,28 @@ class PassGrid(CellGrid):
     """Solutions × tests. Above them the tests' numbers, written vertically, and their pass rates."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"pass-grid--{part}"
-        for part in (
-            *("header", "current-test", "current", "cursor", "success", "error", "warning", "accent", "dim", "bold"),
-            *OUTCOMES,
-        )
+        f"grid--{part}" for part in ("current-test", "success", "error", "warning", "accent", "dim", "bold", *OUTCOMES)
     }
     DEFAULT_CSS = """
     PassGrid {
-        background: $surface;
-        color: $foreground;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size: 1 1;
-        & > .pass-grid--header { background: $panel; color: $foreground; text-style: bold; }
-        & > .pass-grid--current-test {
+        & > .grid--current-test {
             background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground; text-style: bold;
         }
-        & > .pass-grid--current { background: $panel; color: $foreground; text-style: bold; }
-        & > .pass-grid--cursor {
-            background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground;
-            text-style: bold underline;
-        }
-        &:focus > .pass-grid--cursor {
-            background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold underline;
-        }
-        & > .pass-grid--success { color: $text-success; }
-        & > .pass-grid--error { color: $text-error; text-style: bold; }
-        & > .pass-grid--warning { color: $text-warning; }
-        & > .pass-grid--accent { color: $text-accent; }
-        & > .pass-grid--dim { color: $text-muted; }
-        & > .pass-grid--bold { text-style: bold; }
-        & > .pass-grid--p { background: $success-muted; color: $text-success; }
-        & > .pass-grid--f { background: $error-muted; color: $text-error; text-style: bold; }
-        & > .pass-grid--e { background: $warning-muted; color: $text-warning; text-style: bold; }
-        & > .pass-grid--t { background: $accent-muted; color: $text-accent; text-style: bold; }
-        & > .pass-grid--s { background: $secondary-muted; color: $text-secondary; text-style: bold italic; }
-        & > .pass-grid--x { background: $error; color: $background; text-style: bold; }
-        & > .pass-grid--n { color: $text-muted; }
-        & > .pass-grid--b { color: $text-muted; }
+        & > .grid--cursor, &:focus > .grid--cursor { text-style: bold underline; }
+        & > .grid--success { color: $text-success; }
+        & > .grid--error { color: $text-error; text-style: bold; }
+        & > .grid--warning { color: $text-warning; }
+        & > .grid--accent { color: $text-accent; }
+        & > .grid--dim { color: $text-muted; }
+        & > .grid--bold { text-style: bold; }
+        & > .grid--p { background: $success-muted; color: $text-success; }
+        & > .grid--f { background: $error-muted; color: $text-error; text-style: bold; }
+        & > .grid--e { background: $warning-muted; color: $text-warning; text-style: bold; }
+        & > .grid--t { background: $accent-muted; color: $text-accent; text-style: bold; }
+        & > .grid--s { background: $secondary-muted; color: $text-secondary; text-style: bold italic; }
+        & > .grid--x { background: $error; color: $background; text-style: bold; }
+        & > .grid--n { color: $text-muted; }
+        & > .grid--b { color: $text-muted; }
     }
     """
 
@@ -119,7 +101,6 @@ class PassGrid(CellGrid):
         self._heads: Sequence[PassHead] = ()
         self._widths: list[int] = []
         self._extra: list[str] = []
-        self._styles_of: dict[str, Style] = {}
 
     def put(self, heads: Sequence[PassHead], tests: Sequence[PassTest], rows: Sequence[GridRow]) -> None:
         row, column, on_names = self.row_key, self.column_key, self.column < 0
@@ -130,20 +111,6 @@ class PassGrid(CellGrid):
             for place, head in enumerate(heads)
         ]
         self.replaced(row, column, on_names=on_names)
-
-    @property
-    def row_key(self) -> int | None:
-        return self.rows[self.row].key if self.row < len(self.rows) else None
-
-    @property
-    def column_key(self) -> int | None:
-        """Return the position of the test under the cursor; on the names that of the first one."""
-        place = max(self.column, 0)
-        return self.tests[place].position if place < len(self.tests) else None
-
-    @property
-    def row_keys(self) -> list[int]:
-        return [row.key for row in self.rows]
 
     @property
     def column_keys(self) -> list[int]:
@@ -194,21 +161,12 @@ class PassGrid(CellGrid):
 
     # -- drawing -----------------------------------------------------------------------------------
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._styles_of.clear()
-
-    def _style(self, part: str) -> Style:
-        if part not in self._styles_of:
-            self._styles_of[part] = self.get_component_rich_style(f"pass-grid--{part}") if part else self.rich_style
-        return self._styles_of[part]
-
     def render_line(self, y: int) -> Strip:
         width, row = self.scrollable_size.width, y - self.header_height + self.scroll_offset.y
         if y < self.header_height:
-            return Strip(self._header_line(y)).adjust_cell_length(width, self._style("header"))
+            return Strip(self._header_line(y)).adjust_cell_length(width, self.style_of("header"))
         segments = self._row_line(row) if row < len(self.rows) else []
-        return Strip(segments).adjust_cell_length(width, self._style(""))
+        return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def _header_line(self, y: int) -> list[Segment]:
         last = self.header_height - 1
@@ -225,12 +183,12 @@ class PassGrid(CellGrid):
             lead = fit(f" {self._extra[below]}" if below >= 0 else "", self._lead_width)
         if y == 0 and self._first:
             lead = lead[:-1] + "‹"
-        segments, pitch = [Segment(lead, self._style("header"))], self._pitch
+        segments, pitch = [Segment(lead, self.style_of("header"))], self._pitch
         for place in shown:
             part = "current-test" if place == self.column else "header"
-            segments.append(Segment(self._above(self.tests[place], y).ljust(pitch), self._style(part)))
+            segments.append(Segment(self._above(self.tests[place], y).ljust(pitch), self.style_of(part)))
         if y == 0 and shown and shown[-1] + 1 < len(self.tests):
-            segments.append(Segment("›", self._style("header")))
+            segments.append(Segment("›", self.style_of("header")))
         return segments
 
     def _above(self, test: PassTest, y: int) -> str:
@@ -245,19 +203,19 @@ class PassGrid(CellGrid):
     def _row_line(self, number: int) -> list[Segment]:
         row, here = self.rows[number], number == self.row
         base = "" if not here else "cursor" if self.column < 0 else "current"
-        segments = [Segment("›" if here else " ", self._style(base))]
+        segments = [Segment("›" if here else " ", self.style_of(base))]
         for cell, head, width in zip(row.lead, self._heads, self._lead_widths, strict=True):
             part = cell.tone if cell.tone and not here else base
-            segments.append(Segment(fit(cell.text, width, head.align), self._style(part)))
-            segments.append(Segment(" ", self._style(base)))
+            segments.append(Segment(fit(cell.text, width, head.align), self.style_of(part)))
+            segments.append(Segment(" ", self.style_of(base)))
         pitch, shown = self._pitch, self.columns_in_sight()
         cursor = self.column if here else -1
         for letter, places in groupby(shown, key=lambda place: "" if place == cursor else row.letters[place]):
             if letter:
                 text = "".join(letter.ljust(pitch) for _ in places)
-                segments.append(Segment(text, self._style(letter)))
+                segments.append(Segment(text, self.style_of(letter)))
             else:
-                segments.append(Segment(row.letters[cursor].ljust(pitch), self._style("cursor")))
+                segments.append(Segment(row.letters[cursor].ljust(pitch), self.style_of("cursor")))
         return segments
 
 

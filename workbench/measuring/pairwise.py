@@ -14,31 +14,17 @@ from msgspec import Struct
 from workbench.core import reasons
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.run import RunInfo
-from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.columns import columns
 from workbench.runs.run_status import run_info, run_row
 from workbench.runs.store import probes as stored
-from workbench.runs.verifying import EVERYTHING, start
 from workbench.statistics.records.probe import PAIRWISE, PairwiseReport, PairwiseRow
 from workbench.tables.table import Columns, count, ends, figure, listed, word
 
 if TYPE_CHECKING:
     from workbench.verifiers.duel.pairwise import PairOutcome
-
-
-def start_pairwise(
-    project: Project,
-    options: dict[str, str],
-    name: str | None = None,
-    selection: Selection = EVERYTHING,
-    trust: bool = False,
-) -> RunInfo:
-    """Start or resume comparing completions; arguments and errors as with `verifying.start`."""
-    return start(project, PAIRWISE, options, name, selection, trust=trust)
 
 
 def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> PairwiseReport:

@@ -16,10 +16,10 @@ from tests.served_runs import HereRunner, here_on
 from tests.servers.scripted import Received, scripted
 from workbench.app.cli import root
 from workbench.core.errors import UsageError
-from workbench.measuring.pairwise import pairwise_report, pairwise_text, start_pairwise
+from workbench.measuring.pairwise import pairwise_report, pairwise_text
 from workbench.measuring.scores import pairs
 from workbench.runs.verifying import start
-from workbench.statistics.records.probe import PairwiseReport
+from workbench.statistics.records.probe import PAIRWISE, PairwiseReport
 from workbench.verifiers.base import identity
 from workbench.verifiers.duel.pairwise import Pairwise
 
@@ -58,7 +58,7 @@ def report(
 ) -> tuple[PairwiseReport, int, HereRunner]:
     with scripted(answer) as server, here_on(make_project(folder, data)) as runs:
         runs.claim()
-        run = start_pairwise(runs.project, {"base_url": server.url, "model": "m", **options}).run
+        run = start(runs.project, PAIRWISE, {"base_url": server.url, "model": "m", **options}).run
         runs.work(run)
         return pairwise_report(runs.project, run), len(server.received), runs
 
@@ -111,7 +111,7 @@ def test_neighbours_are_compared_in_a_circle_and_excluded_ones_with_nobody(tmp_p
             connection.execute("INSERT INTO item_states (completion_id, state) VALUES (6, 'excluded')")
         options = {"base_url": server.url, "model": "m"}
         runs.claim()
-        run = start_pairwise(runs.project, options).run
+        run = start(runs.project, PAIRWISE, options).run
         runs.work(run)
         found = pairwise_report(runs.project, run)
         assert (found.pairs, found.ties) == (5, 1)
@@ -120,7 +120,7 @@ def test_neighbours_are_compared_in_a_circle_and_excluded_ones_with_nobody(tmp_p
         scores = runs.sql("SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0", run)
         assert sorted(scores)[:2] == [(1, 0.75), (2, 0.0)]
         runs.claim()
-        wide = start_pairwise(runs.project, {**options, "opponents": "4"}, "wide").run
+        wide = start(runs.project, PAIRWISE, {**options, "opponents": "4"}, "wide").run
         runs.work(wide)
         assert pairwise_report(runs.project, wide).pairs == 10
         assert len(server.received) == 20
@@ -129,7 +129,7 @@ def test_neighbours_are_compared_in_a_circle_and_excluded_ones_with_nobody(tmp_p
 def test_scores_are_read_by_the_figures_of_scores(tmp_path: Path) -> None:
     with scripted(knows) as server, here_on(make_project(tmp_path, rows(5))) as runs:
         runs.claim()
-        run = start_pairwise(runs.project, {"base_url": server.url, "model": "m"}).run
+        run = start(runs.project, PAIRWISE, {"base_url": server.url, "model": "m"}).run
         runs.work(run)
         assert pairs(runs.project, "pairwise").rows[0].accuracy == 1.0
         runs.claim()

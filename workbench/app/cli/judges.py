@@ -60,7 +60,7 @@ from workbench.runs.previewing import (
     parser_names,
     preview_calls,
 )
-from workbench.statistics.records.probe import AcceptedProbe
+from workbench.statistics.records.probe import PAIRWISE, AcceptedProbe
 
 if TYPE_CHECKING:
     from workbench.core.run import RunInfo
@@ -284,10 +284,11 @@ def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
 
     A win counts only in both. Each completion's score is its share of wins. The same command continues.
     """
-    from workbench.measuring.pairwise import pairwise_report, pairwise_text, start_pairwise
+    from workbench.measuring.pairwise import pairwise_report, pairwise_text
+    from workbench.runs.verifying import start
 
     chosen, selection = options.settings, selection_of(options.where, options.limit)
-    info = trusting(lambda yes: start_pairwise(project, chosen, options.name, selection, yes), options.trust)
+    info = trusting(lambda yes: start(project, PAIRWISE, chosen, options.name, selection, trust=yes), options.trust)
     ended = follow(project, info, options.database)
     report = pairwise_report(project, info.run, options.gold)
     return Output(report, pairwise_text, **_unended(ended, options.database))

@@ -554,24 +554,3 @@ def write_report(
         size = None if file is None else file.write(_WRITERS[format](report_document(contents, more)).encode())
         drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
         return WrittenReport(size, drawn)
-
-
-def write_plots(
-    project: Project,
-    folder: Path,
-    *,
-    selection: Selection | None = None,
-    protocol: Protocol3 | None = None,
-    gold: GoldChoice = "final",
-) -> list[Path]:
-    """Write only the report's plots; arguments and errors as with `write_report`."""
-    return write_report(
-        project,
-        None,
-        figures=folder,
-        selection=selection,
-        protocol=protocol,
-        gold=gold,
-        examples=0,
-        generated_at="",
-    ).figures

@@ -31,7 +31,7 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import Condition
 from workbench.measuring.accuracy import SEED, accuracy
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name
@@ -462,11 +462,16 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def action_export(self) -> None:
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
-            from workbench.measuring.report.gathering import write_plots
+            from workbench.measuring.report.gathering import write_report
 
-            report, selection = self.report, Selection(self.asked.conditions)
-            plots = partial(
-                write_plots, self.project, selection=selection, protocol=report.protocol, gold=report.gold_choice
-            )
+            report, basis = self.report, counting(self.asked) | {"protocol": self.report.protocol}
+            write = partial(write_report, self.project, None, examples=0, generated_at="", **basis)
             name = accuracy_name(report, part)
-            share(self, name, partial(accuracy_as, report), lambda: report, plots=plots, baselines=True)
+            share(
+                self,
+                name,
+                partial(accuracy_as, report),
+                lambda: report,
+                plots=lambda folder: write(figures=folder).figures,
+                baselines=True,
+            )

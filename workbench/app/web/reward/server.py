@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,7 +28,6 @@ from workbench.app.web.reward.processes import Board, Crowd, ProcessMember, Proc
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import subtype
 from workbench.core.errors import UsageError, WorkbenchError, opt
-from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import UNSENDABLE, is_text
 from workbench.training import frameworks
@@ -36,7 +36,6 @@ from workbench.training.fair import ASKER, USUAL, Asker
 from workbench.training.pay import SuiteVerdict
 from workbench.training.records import (
     OpenRlhfRequest,
-    ProbeSummary,
     RewardAnswer,
     RewardAnswers,
     RewardHealth,
@@ -64,19 +63,13 @@ class Served(Struct, frozen=True, kw_only=True):
     """The parts of the server.
 
     Attributes:
-        probe: The verifier's last probe; None if it was never probed.
-        cluster: The cluster whose nodes run solutions; None without one.
         beside: This process among several; None if it serves alone.
     """
 
+    chosen: RewardVerifier
     judge: AnyJudge
     scale: Scale
     metrics: Metrics
-    name: str
-    version: str
-    identity: str
-    probe: ProbeSummary | None
-    cluster: ClusterUse | None
     beside: ProcessMember | None = None
 
     def own_state(self, gate: RewardGate) -> ProcessState:
@@ -86,7 +79,7 @@ class Served(Struct, frozen=True, kw_only=True):
             in_flight=gate.in_flight,
             ready=state == "ready",
             stages=self.judge.stages,
-            nodes=() if self.cluster is None else self.cluster.nodes,
+            nodes=() if self.chosen.cluster is None else self.chosen.cluster.nodes,
         )
         return ProcessState(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
 
@@ -167,12 +160,12 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
             ready=state == "ready",
             state=state,
             trouble=next((one.trouble for one in told if one.trouble is not None), None),
-            verifier=served.name,
-            version=served.version,
+            verifier=served.chosen.name,
+            version=served.chosen.verifier.version,
             waiting=sum(one.waiting for one in told),
             processes=processes,
-            identity=served.identity,
-            probe=served.probe,
+            identity=served.chosen.identity,
+            probe=served.chosen.probe,
         )
         return _json(document, 200 if document.ready else 503)
 
@@ -359,20 +352,10 @@ class RewardServer:
     ) -> None:
         self.address = rules.address
         self._gate = RewardGate(rules, beside)
-        served = Served(
-            judge=judge,
-            scale=scale,
-            metrics=Metrics(chosen.name, chosen.verifier.version),
-            name=chosen.name,
-            version=chosen.verifier.version,
-            identity=chosen.identity,
-            probe=chosen.probe,
-            cluster=chosen.cluster,
-            beside=beside,
-        )
-        self._served = served
+        metrics = Metrics(chosen.name, chosen.verifier.version)
+        self._served = Served(chosen=chosen, judge=judge, scale=scale, metrics=metrics, beside=beside)
         application = web.Application(middlewares=[self._gate.check])
-        add_routes(application, served, self._gate)
+        add_routes(application, self._served, self._gate)
         self._runner = web.AppRunner(
             application,
             handle_signals=False,
@@ -466,13 +449,16 @@ def serve(
 
     if processes is None:
         processes = 1 if _is_alone(chosen) else min(os.cpu_count() or 1, _MAX_PROCESSES)
+    if processes > 1 and workers is None and chosen.by_tests:
+        workers = max(1, (os.cpu_count() or 1) // processes)
+    opened = partial(serving, chosen, scale, most_waiting=most_waiting, workers=workers, timeout=timeout)
     if processes > 1:
-        _serve_in_processes(chosen, scale, rules, most_waiting, workers, timeout, on_ready, processes)
+        _serve_in_processes(chosen, opened, rules, on_ready, processes)
         return
 
     async def until_signalled() -> None:
         ended = asyncio.Event()
-        async with serving(chosen, scale, rules, most_waiting, workers, timeout) as server:
+        async with opened(rules) as server:
             _on_signals(ended)
             # What is there now stays: collecting garbage never has to look at it again.
             gc.freeze()
@@ -494,11 +480,8 @@ def _is_alone(chosen: RewardVerifier) -> bool:
 
 def _serve_in_processes(
     chosen: RewardVerifier,
-    scale: Scale,
+    opened: Callable[..., contextlib.AbstractAsyncContextManager[RewardServer]],
     rules: RequestRules,
-    most_waiting: int | None,
-    workers: int | None,
-    timeout: float | None,
     on_ready: Callable[[Address], None],
     processes: int,
 ) -> None:
@@ -512,15 +495,13 @@ def _serve_in_processes(
             "Only one process can assign solutions to the nodes of a cluster.", f"Leave {opt.processes} out."
         )
     board = Board(processes)
-    if workers is None and chosen.by_tests:
-        workers = max(1, (os.cpu_count() or 1) // processes)
 
     def run(address: Address, number: int, listens: Callable[[], None], life: int) -> None:
         async def until_signalled() -> None:
             ended = asyncio.Event()
             own = structs.replace(rules, address=address)
             beside = ProcessMember(board, number)
-            async with serving(chosen, scale, own, most_waiting, workers, timeout, beside) as server:
+            async with opened(own, beside=beside) as server:
                 _on_signals(ended)
                 asyncio.get_running_loop().add_reader(life, ended.set)
                 gc.freeze()

@@ -12,6 +12,7 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
 from math import ceil
 from pathlib import Path
@@ -392,27 +393,26 @@ def by_server(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> Method:
-    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
-        texts = _all_texts(project, questions, groups)
-        if not texts:
-            return
-        vectors = generation.from_server(project, name, models, texts, trust=trust, watch=watch)
-        for group, similarities in _of_vectors(vectors, groups):
-            yield _alike(similarities, threshold, _wordings(project, questions, group))
+    def embed(texts: list[str]) -> FloatArray:
+        return generation.from_server(project, name, models, texts, trust=trust, watch=watch)
 
     (model, *_) = models.models.values()
-    return Method(name=model.server.model, threshold=threshold, find=find)
+    return _by_vectors(project, model.server.model, threshold, embed)
 
 
 def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Method:
+    return _by_vectors(project, model, threshold, partial(generation.from_local, model))
+
+
+def _by_vectors(project: Project, name: str, threshold: float, embed: Callable[[list[str]], FloatArray]) -> Method:
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         texts = _all_texts(project, questions, groups)
         if not texts:
             return
-        for group, similarities in _of_vectors(generation.from_local(model, texts), groups):
+        for group, similarities in _of_vectors(embed(texts), groups):
             yield _alike(similarities, threshold, _wordings(project, questions, group))
 
-    return Method(name=model, threshold=threshold, find=find)
+    return Method(name=name, threshold=threshold, find=find)
 
 
 def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Method:

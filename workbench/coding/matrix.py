@@ -179,10 +179,10 @@ def summarize_solution(project: Project, completion: int) -> SolutionSummary | N
     failing = next((place for place, one in enumerate(letters) if one not in (PASS, NOT_RUN, BROKEN)), None)
     failure = next((one for one in execution.failures if one.position == failing), None)
     source = suite[failing].source if failing is not None and failing < len(suite) else ""
-    return SolutionSummary(entry, run.suite, letters, failing, source, _why(failure))
+    return SolutionSummary(entry, run.suite, letters, failing, source, failure_words(failure))
 
 
-def _why(failure: Failure | None) -> str:
+def failure_words(failure: Failure | None) -> str:
     if failure is None:
         return ""
     if failure.got is not None:

@@ -195,12 +195,9 @@ def write_calibration_plots(report: CalibrationReport, folder: Path, *, force: b
         UsageError: matplotlib is not installed.
         FormatError: One of the files exists and ``force`` is not set, or can't be written.
     """
-    from workbench.measuring.report.pictures import make_folder, write_pictures
-    from workbench.tables.pictures import require_matplotlib
+    from workbench.measuring.report.pictures import write_plots
 
-    require_matplotlib()
-    make_folder(folder)
-    return write_pictures(folder, calibration_plots(report), force=force)
+    return write_plots(folder, calibration_plots(report), force=force)
 
 
 def reliability_plot(report: CalibrationReport, row: CalibrationRow) -> Scatter:

@@ -90,21 +90,14 @@ def write_cost_plot(report: CostReport, folder: Path, *, force: bool) -> list[Pa
         UsageError: matplotlib is not installed.
         FormatError: One of the files exists and ``force`` is not set, or can't be written.
     """
+    from workbench.measuring.report.pictures import write_plots
+
     plot = cost_plot(report)
-    return _written([] if plot is None else [("cost", plot)], folder, force=force)
+    return write_plots(folder, [] if plot is None else [("cost", plot)], force=force)
 
 
 def write_scaling_plots(report: SweepReport, folder: Path, *, force: bool) -> list[Path]:
     """Write the curves in every format; errors as with `write_cost_plot`."""
-    return _written(list(scaling_plots(report)), folder, force=force)
+    from workbench.measuring.report.pictures import write_plots
 
-
-def _written(drawn: list[tuple[str, Picture]], folder: Path, *, force: bool) -> list[Path]:
-    from workbench.measuring.report.pictures import make_folder, write_pictures
-    from workbench.tables.pictures import require_matplotlib
-
-    require_matplotlib()
-    if not drawn:
-        return []
-    make_folder(folder)
-    return write_pictures(folder, drawn, force=force)
+    return write_plots(folder, list(scaling_plots(report)), force=force)

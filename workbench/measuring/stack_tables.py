@@ -211,12 +211,9 @@ def write_front_plot(report: StackReport, folder: Path, *, force: bool) -> list[
         UsageError: matplotlib is not installed.
         FormatError: One of the files exists and ``force`` is not set, or can't be written.
     """
-    from workbench.measuring.report.pictures import make_folder, write_pictures
-    from workbench.tables.pictures import require_matplotlib
+    from workbench.measuring.report.pictures import write_plots
 
-    require_matplotlib()
-    make_folder(folder)
-    return write_pictures(folder, [("stacks", front_plot(report))], force=force)
+    return write_plots(folder, [("stacks", front_plot(report))], force=force)
 
 
 def front_plot(report: StackReport) -> Curves:

@@ -128,11 +128,8 @@ def write_step_curves(steps: Sequence[DownstreamStep], folder: Path, *, force: b
         UsageError: matplotlib is not installed, or there is nothing to draw.
         FormatError: One of the files exists and ``force`` is not set, or can't be written.
     """
-    from workbench.measuring.report.pictures import make_folder, write_pictures
-    from workbench.tables.pictures import require_matplotlib
+    from workbench.measuring.report.pictures import write_plots
 
     if not is_curved(steps):
         raise UsageError("No benchmark has scores at several steps: there is no curve to draw.", FORM)
-    require_matplotlib()
-    make_folder(folder)
-    return write_pictures(folder, step_curves(steps), force=force)
+    return write_plots(folder, step_curves(steps), force=force)

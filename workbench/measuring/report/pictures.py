@@ -19,7 +19,7 @@ from workbench.measuring.report.people import with_aliases
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport
 from workbench.tables.document import Point
-from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, picture
+from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, picture, require_matplotlib
 
 FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 _MATRICES = ("type", "subtype", "domain")
@@ -88,6 +88,20 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"{folder}: {error.strerror}.", "Name another folder.") from error
+
+
+def write_plots(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force: bool) -> list[Path]:
+    """Write plots in every format to a folder, which is made if there are any, and return the paths.
+
+    Raises:
+        UsageError: matplotlib is not installed.
+        FormatError: One of the files exists and ``force`` is not set, or can't be written.
+    """
+    require_matplotlib()
+    plots = list(drawn)
+    if plots:
+        make_folder(folder)
+    return write_pictures(folder, plots, force=force)
 
 
 def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force: bool) -> list[Path]:

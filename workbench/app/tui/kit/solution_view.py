@@ -9,6 +9,7 @@ from workbench.app.tui.kit.pass_grid import FORGEABLE
 from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, fault_of, letter_at
 from workbench.app.tui.kit.pass_view import INSIDE, SHORT
 from workbench.app.tui.kit.wrapping import cut
+from workbench.coding.matrix import failure_words
 from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest
 from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span
@@ -95,8 +96,4 @@ def _why(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
     failure = failure_of(solution.execution, position)
     if position in matrix.excluded:
         return matrix.excluded[position].words
-    if failure is None:
-        return fault_of(matrix, solution, position)
-    if failure.got is not None:
-        return f"got {failure.got}"
-    return ": ".join(filter(None, (failure.error, failure.message)))
+    return fault_of(matrix, solution, position) if failure is None else failure_words(failure)

@@ -25,6 +25,7 @@ from typing import (
     TypedDict,
     TypeVar,
     Union,
+    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -83,66 +84,40 @@ class Written(Struct, frozen=True, kw_only=True):
     later: bool = False
 
 
+class Spelling(TypedDict, total=False):
+    """The fields of `Written` that a declaration names."""
+
+    metavar: str | None
+    choices: tuple[str, ...] | None
+    meanings: Mapping[str, str]
+    shows_default: bool | None
+    bare: object
+    read: Callable[[str], Any] | None
+    names_file: bool
+    exists: bool
+    dash: bool
+    output: Literal["stream", "file"] | None
+    folder: bool
+    later: bool
+
+
 def option(
     description: str | None = None,
     *flags: str,
     ge: float | None = None,
     gt: float | None = None,
     le: float | None = None,
-    metavar: str | None = None,
-    choices: tuple[str, ...] | None = None,
-    meanings: Mapping[str, str] = {},
-    shows_default: bool | None = None,
-    bare: object = None,
-    read: Callable[[str], Any] | None = None,
-    exists: bool = False,
-    dash: bool = False,
-    output: Literal["stream", "file"] | None = None,
-    folder: bool = False,
-    later: bool = False,
+    **spelling: Unpack[Spelling],
 ) -> Meta:
     """Declare an option: its description, bounds and spelling (see `Written`)."""
-    written = Written(
-        flags=flags,
-        metavar=metavar,
-        choices=choices,
-        meanings=meanings,
-        shows_default=shows_default,
-        bare=bare,
-        read=read,
-        exists=exists,
-        dash=dash,
-        output=output,
-        folder=folder,
-        later=later,
-    )
     bounds: dict[str, Any] = {"ge": ge, "gt": gt, "le": le}
     said: dict[str, Any] = {side: bound for side, bound in bounds.items() if bound is not None}
-    return Meta(description=description, extra={"written": written}, **said)
+    return Meta(description=description, extra={"written": Written(flags=flags, **spelling)}, **said)
 
 
-def argument(
-    metavar: str | None = None,
-    *,
-    choices: tuple[str, ...] | None = None,
-    names_file: bool = False,
-    exists: bool = False,
-    dash: bool = False,
-    output: Literal["stream", "file"] | None = None,
-    folder: bool = False,
-) -> Meta:
+def argument(metavar: str | None = None, /, **spelling: Unpack[Spelling]) -> Meta:
     """Declare a positional option (see `Written`)."""
-    written = Written(
-        is_argument=True,
-        metavar=metavar,
-        choices=choices,
-        names_file=names_file,
-        exists=exists,
-        dash=dash,
-        output=output,
-        folder=folder,
-    )
-    return Meta(extra={"written": written})
+    return Meta(extra={"written": Written(is_argument=True, **(spelling | {"metavar": metavar}))})
 
 
 def plot_folder(plots: str) -> Meta:

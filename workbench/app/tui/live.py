@@ -26,13 +26,10 @@ class LiveScreen(WorkbenchScreen):
     """
 
     LOOK_S: ClassVar[float] = 1.0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._reading = False
-        self._began = self._rest_until = 0.0
-        self._version: int | None = None
-        self._told = ""
+    _reading = False
+    _began = _rest_until = 0.0
+    _version: int | None = None
+    _told = ""
 
     @abstractmethod
     def read(self) -> Any:
@@ -92,10 +89,8 @@ class LiveScreen(WorkbenchScreen):
 class InSight(WorkbenchScreen):
     """Shows one item after another; a key applies to the item that was visible when it was pressed."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._coming = 0
-        self._seen_at: float | None = None
+    _coming = 0
+    _seen_at: float | None = None
 
     def mark_shown(self, shown_by: Widget | None = None) -> None:
         """Record that another item is shown: keys pressed until now were for the one before."""

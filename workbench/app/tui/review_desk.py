@@ -165,10 +165,8 @@ class Reviewing(InSight, Coordinating):
         review_said: The last stored or retracted decision.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.review_note = self.review_said = ""
-        self._storing = False
+    review_note = review_said = ""
+    _storing = False
 
     @property
     @abstractmethod

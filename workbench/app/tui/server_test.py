@@ -33,10 +33,7 @@ class ServerTestScreen(FormScreen):
         background: $panel;
     }
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._free_port = ""
+    _free_port = ""
 
     def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
         self._tell_tested(Content("testing the server …"))

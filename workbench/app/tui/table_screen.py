@@ -122,10 +122,7 @@ class TableScreen(WorkbenchScreen):
     WIDE: ClassVar[int] = 0
     PALETTE: ClassVar[bool] = False
     ITEMS: ClassVar[bool] = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rest: Timer | None = None
+    _rest: Timer | None = None
 
     # -- the frame ---------------------------------------------------------------------------------
 
@@ -258,10 +255,7 @@ class FilterScreen(TableScreen, PromptScreen):
     PROMPT = True
     asked: Any
     FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct column:NAME=VALUE"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._verifiers: tuple[str, ...] = ()
+    _verifiers: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

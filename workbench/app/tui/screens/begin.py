@@ -171,11 +171,8 @@ class BeginScreen(LiveScreen):
         ),
         Action("begin.types", "t", "types", "Types", "Derive answer types from the references."),
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.standing: ProjectProgress | None = None
-        self._offered_types = False
+    standing: ProjectProgress | None = None
+    _offered_types = False
 
     def compose(self) -> ComposeResult:
         yield TitleBar(self.TITLE_TEXT, "from a file to a first metric; any step can be skipped and resumed")

@@ -37,10 +37,7 @@ class PoolScreen(TableScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("pool.items", "i", "open_row", "Items", "List the source's completions in Browse."),
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.status: PoolStatus | None = None
+    status: PoolStatus | None = None
 
     def read(self) -> PoolStatus:
         return pool_status(self.project, Scope())

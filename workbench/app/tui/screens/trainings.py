@@ -50,11 +50,9 @@ class TrainingsScreen(TableScreen, LiveScreen):
         Action("trainings.next", "right_square_bracket", "next", "Next", "The next training.", False),
         Action("trainings.reload", "r", "reload", "Reload", "Read it again."),
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: Trainings | None = None
-        self._place, self._list = 0, 0
+    found: Trainings | None = None
+    _place = 0
+    _list = 0
 
     @property
     def training(self) -> TrainingReport | None:

@@ -42,10 +42,7 @@ class CallsScreen(FindingScreen):
 
     CSS_PATH = "transcript.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._raw = False
+    _raw = False
 
     def compose(self) -> ComposeResult:
         yield TitleBar(self.TITLE_TEXT, "reading …")

@@ -62,11 +62,8 @@ class ConflictsScreen(TableScreen, PersonScreen):
     )
     ROLE: ClassVar[Role] = "adjudicator"
     action_open = TableScreen.action_open_row
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._person = ""
-        self._kinds: list[ConflictClass] = []
+    _person = ""
+    _kinds: Sequence[ConflictClass] = ()
 
     def heading(self) -> tuple[str, str]:
         return self.TITLE_TEXT, "…"

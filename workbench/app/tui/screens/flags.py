@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -42,11 +43,8 @@ class FlagsScreen(TableScreen, LiveScreen):
         Action("flags.hide", "h", "hide", "Answered", "List answered flags too, or not."),
         Action("flags.reload", "r", "reload", "Reload", "Read the flags again."),
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._flags: list[Flag] = []
-        self._every = False
+    _flags: Sequence[Flag] = ()
+    _every = False
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from typing import ClassVar
@@ -41,11 +42,8 @@ class HistoryScreen(PersonScreen):
         person_action("history"),
     )
     ROLE: ClassVar[Role] = "own"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._person = ""
-        self._entries: list[Entry] = []
+    _person = ""
+    _entries: Sequence[Entry] = ()
 
     def compose(self) -> ComposeResult:
         yield TitleBar("History", "…")

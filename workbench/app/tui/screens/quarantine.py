@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.content import Content
@@ -38,10 +39,7 @@ class QuarantineScreen(TableScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("quarantine.reload", "r", "reload", "Reload", "Read the rows again."),
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.refused: list[RefusedRow] = []
+    refused: Sequence[RefusedRow] = ()
 
     def read(self) -> list[RefusedRow]:
         return refused_rows(self.project)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import cancellable
-from workbench.core.database.selection import check_values, compile_selection, extra_columns, grouping_columns, has_code
+from workbench.core.database.selection import compile_selection, extra_columns, grouping_columns, has_code
 from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
@@ -94,12 +94,11 @@ def breakdowns(project: Project) -> tuple[str, ...]:
     return (*groups, *(COLUMN + name for name in grouping_columns(reader)))
 
 
-def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:
+def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...]:
     """Parse a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
 
     Args:
         verifiers: Those that have a complete run.
-        project: Where the values must be known; None where whoever takes the conditions sees to that.
 
     Raises:
         UsageError: One of them is no condition, or names an unknown field, value or verifier.
@@ -115,8 +114,6 @@ def read_conditions(text: str, verifiers: Sequence[str], project: Project | None
             raise UsageError(
                 f"No verifier {name!r} has a complete run.", nearest(name, verifiers, "Verifiers that have")
             )
-    if project is not None:
-        check_values(project.database.reader(), conditions)
     return conditions
 
 

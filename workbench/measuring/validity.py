@@ -111,11 +111,11 @@ def selected(datasets: list[str]) -> str:
     )
 
 
-def _percent(share: float, ci: tuple[float, float] | None, decimals: int = 1) -> str:
+def _percent(share: float, ci: tuple[float, float] | None) -> str:
     if ci is None:
-        return f"{100 * share:.{decimals}f} % (too few questions for an interval)"
-    low, high = (f"{100 * end:.{decimals}f}" for end in ci)
-    return f"{100 * share:.{decimals}f} % [{low}, {high}]"
+        return f"{100 * share:.1f} % (too few questions for an interval)"
+    low, high = (f"{100 * end:.1f}" for end in ci)
+    return f"{100 * share:.1f} % [{low}, {high}]"
 
 
 def validity_text(report: ValidityReport) -> str:

@@ -19,8 +19,8 @@ from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, HARNESS_KILLED, Execution, NotRun, SolutionResult
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import Command, UsageError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.records import record_from
 from workbench.core.selection import Selection
 from workbench.data.paging import QueryTable
 from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow, SuiteRun

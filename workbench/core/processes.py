@@ -13,9 +13,10 @@ import platform
 import re
 import secrets
 import time
+from abc import ABC, abstractmethod
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 import msgspec
 from msgspec import Struct, structs
@@ -259,3 +260,17 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="ascii", errors="replace").strip()
     except OSError:
         return ""
+
+
+class Closing(ABC):
+    """A context manager that closes itself at its end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what it holds."""

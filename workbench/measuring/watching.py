@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.core.errors import UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project, at_one_moment
-from workbench.core.records import record_from
 from workbench.core.text.wordings import Wording, wordings
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring.columns import columns

@@ -24,8 +24,8 @@ from typing import NamedTuple, cast
 import msgspec
 from msgspec import Struct
 
-from workbench.core.closing import Closing
 from workbench.core.errors import VerifierError
+from workbench.core.processes import Closing
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier, Verifier
 from workbench.verifiers.judging import judged, quickly_judged

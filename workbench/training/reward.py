@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from msgspec import structs
 
-from workbench.core.closing import Closing
 from workbench.core.columns import column, is_number
 from workbench.core.errors import UsageError
+from workbench.core.processes import Closing
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
 from workbench.training.auditing import SHARE, audit_of, watching

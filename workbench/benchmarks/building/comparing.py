@@ -13,8 +13,8 @@ from workbench.benchmarks.store import building
 from workbench.benchmarks.store.building import SetMember
 from workbench.core.database import sets
 from workbench.core.errors import StoreError
+from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.records import record_from
 from workbench.core.sets import NewSet, SetName, SetReport, StoredSet
 from workbench.core.verdict import OutcomeCode
 from workbench.measuring.columns import Columns, columns

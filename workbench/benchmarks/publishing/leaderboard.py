@@ -9,8 +9,8 @@ from msgspec import Struct, structs
 from workbench.benchmarks.building.comparing import flips
 from workbench.benchmarks.publishing.frozen import FrozenSet
 from workbench.benchmarks.records import LeaderboardLine, TypeScore
+from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.records import record_from
 from workbench.core.verdict import Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns

@@ -34,8 +34,8 @@ from workbench.config import protocol_of
 from workbench.core.database.sets import PACKAGE
 from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.files import part_folder
+from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.records import record_from
 from workbench.core.sets import SetName
 from workbench.core.text.figures import counted
 from workbench.data.formats.writing import Kind, released_line, write_parquet

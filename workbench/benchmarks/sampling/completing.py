@@ -10,8 +10,8 @@ from msgspec import structs
 from workbench.benchmarks.records import CompletionsWritten, ModelWritten
 from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, plan_questions
 from workbench.core.errors import RunError, UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project, some_at_a_time
-from workbench.core.records import record_from
 from workbench.core.run import RunUsage
 from workbench.data.store.importing import discard_dead_imports
 from workbench.llm.server import Limits

@@ -18,8 +18,8 @@ from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Tr
 from workbench.core.code import WHOLE, CodeTest, Execution, Problem, StdioTest, TestLine
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
+from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.records import record_from
 from workbench.core.selection import Selection
 from workbench.data.formats.writing import write_lines
 from workbench.data.store import problems as stored_problems

@@ -23,8 +23,8 @@ from workbench.core.code import BROKEN, PASS, CodeTest, Problem, Program, Proven
 from workbench.core.code_tests.assertion import parsed
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project, some_at_a_time
-from workbench.core.records import record_from
 from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.data.store.tests import problems_of

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 from workbench.config import protocol_of
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import completion_answer, reference_answer
+from workbench.core.options import record_from
 from workbench.core.progress import step, stepping
 from workbench.core.project import Project, at_one_moment
 from workbench.core.reasons import sentence
-from workbench.core.records import record_from
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer

@@ -22,8 +22,8 @@ from workbench.core.database.events import Connection
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
+from workbench.core.options import record_from
 from workbench.core.project import Parts, Project, some_at_a_time
-from workbench.core.records import record_from
 from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import type_display

@@ -54,6 +54,8 @@ class CodeTestsScreen(TableScreen, LiveScreen):
         Action("code-tests.again", "r", "again", "Read again", "Count again.", False),
     )
 
+    action_again = LiveScreen.action_reload
+
     def __init__(self, run: SuiteRun, dataset: str | None = None) -> None:
         super().__init__()
         self._run, self._dataset = run, dataset

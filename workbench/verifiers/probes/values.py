@@ -206,7 +206,7 @@ _OF_ANSWER: Final[dict[str, tuple[Callable[[str], str | None], SkipReason]]] = {
 }
 """Values made of the answer, and why a question has none."""
 _OF_BOTH: Final[dict[str, tuple[Callable[[str, str], str | None], SkipReason]]] = {
-    "question_equation": (find_question_equation, "no_equation"),
+    "given_equation": (find_question_equation, "no_equation"),
     "other_case": (other_case, "no_twin"),
     "function_value": (function_value, "no_twin"),
 }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cached_property
-from typing import Final
 
 from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.statistics.records.probe import BaseRow, SkipReason
@@ -193,26 +191,6 @@ _REACH = 0.4
 """The share of a completion after which its answer may become apparent."""
 
 
-_OF_ANSWER: Final[dict[str, tuple[Callable[[str], str | None], SkipReason]]] = {
-    "unsolved": (unsolved, "no_equation"),
-    "circular": (circular, "no_equation"),
-    "other_currency": (other_currency, "no_twin"),
-    "other_noun": (other_noun, "no_twin"),
-    "other_connective": (other_connective, "no_twin"),
-    "listed_connective": (listed_connective, "no_twin"),
-    "solutions": (solutions, "no_brackets"),
-    "zero_inserted": (zero_inserted, "no_twin"),
-    "longer_name": (longer_name, "no_twin"),
-}
-"""Values made of the answer, and why a question has none."""
-_OF_BOTH: Final[dict[str, tuple[Callable[[str, str], str | None], SkipReason]]] = {
-    "given_equation": (find_question_equation, "no_equation"),
-    "other_case": (other_case, "no_twin"),
-    "function_value": (function_value, "no_twin"),
-}
-"""Values made of the question and the answer."""
-
-
 class Skipped(Exception):
     """A probe can't be made for this question."""
 
@@ -233,16 +211,7 @@ class Values:
         Raises:
             Skipped: The question has no such value.
         """
-        return PLACEHOLDER.sub(lambda found: self._value(found[1]), template)
-
-    def _value(self, name: str) -> str:
-        if name in _OF_ANSWER:
-            make, reason = _OF_ANSWER[name]
-            return make(self.answer) or _skip(reason)
-        if name in _OF_BOTH:
-            make_of_both, reason = _OF_BOTH[name]
-            return make_of_both(self.row.question, self.answer) or _skip(reason)
-        return str(getattr(self, name))
+        return PLACEHOLDER.sub(lambda found: str(getattr(self, found[1])), template)
 
     @property
     def question(self) -> str:
@@ -307,6 +276,57 @@ class Values:
         if found := _TUPLE.fullmatch(self.answer):
             return f"\\{{{found[1]}\\}}"
         return _skip("no_brackets")
+
+    @property
+    def unsolved(self) -> str:
+        return unsolved(self.answer) or _skip("no_equation")
+
+    @property
+    def given_equation(self) -> str:
+        """Return the question's own equation, if the answer is solved for something."""
+        return find_question_equation(self.row.question, self.answer) or _skip("no_equation")
+
+    @property
+    def circular(self) -> str:
+        return circular(self.answer) or _skip("no_equation")
+
+    @property
+    def other_currency(self) -> str:
+        return other_currency(self.answer) or _skip("no_twin")
+
+    @property
+    def other_noun(self) -> str:
+        return other_noun(self.answer) or _skip("no_twin")
+
+    @property
+    def other_case(self) -> str:
+        return other_case(self.row.question, self.answer) or _skip("no_twin")
+
+    @property
+    def other_connective(self) -> str:
+        """Return a formula of logic with "and" for "or", or the reverse."""
+        return other_connective(self.answer) or _skip("no_twin")
+
+    @property
+    def listed_connective(self) -> str:
+        return listed_connective(self.answer) or _skip("no_twin")
+
+    @property
+    def solutions(self) -> str:
+        return solutions(self.answer) or _skip("no_brackets")
+
+    @property
+    def zero_inserted(self) -> str:
+        return zero_inserted(self.answer) or _skip("no_twin")
+
+    @property
+    def longer_name(self) -> str:
+        return longer_name(self.answer) or _skip("no_twin")
+
+    @property
+    def function_value(self) -> str:
+        """Return a value of the question's function, which is zero if brackets are read as factors."""
+        return function_value(self.row.question, self.answer) or _skip("no_twin")
 
     @cached_property
     def solution(self) -> str:

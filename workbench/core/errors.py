@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, Literal, NamedTuple
 
 _QUOTED = re.compile(r"(?<!\w)'([^']{1,100})'(?!\w)")
-_LISTED = 20
+_MAX_LISTED = 20
 """Most names of a vocabulary listed in a message."""
 
 
@@ -109,8 +109,8 @@ def nearest(said: str, known: Iterable[str], title: str) -> str:
 def some_of(names: Iterable[str]) -> str:
     """List the first of many names, and the number of the others."""
     listed = list(names)
-    more = f" and {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
-    return ", ".join(listed[:_LISTED]) + more
+    more = f" and {len(listed) - _MAX_LISTED:,} more" if len(listed) > _MAX_LISTED else ""
+    return ", ".join(listed[:_MAX_LISTED]) + more
 
 
 def _offered(hint: str) -> list[str]:

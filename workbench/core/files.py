@@ -187,14 +187,14 @@ _PART: Final = re.compile(
     rf"\..+\.(?:{IN_NAMES}|(?P<bare>\d{{1,10}}))\.part(?:-wal|-shm|-journal)?", re.DOTALL | re.ASCII
 )
 _MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-_LONG_NAME: Final = 180
+_MAX_NAME_BYTES: Final = 180
 """Bytes from which a name is shortened; names may have 255."""
 _FOLDER: Final = "workbench-"
 _TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
 _MARK: Final = "attack"
 _MARKED: Final = re.compile(rf"(?:[\w-]+-)?{_MARK}{IN_NAMES}-[0-9a-f]{{8}}(?:\.\w+)?", re.ASCII)
 _UNLINKABLE: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
-_TAKEN_AGAIN: Final = 100
+_MAX_ATTEMPTS: Final = 100
 
 
 @contextmanager
@@ -286,7 +286,7 @@ def sweep(folder: Path) -> int:
 def _part_of(path: Path) -> Path:
     sweep(path.parent)
     raw = os.fsencode(path.name)
-    name = path.name if len(raw) <= _LONG_NAME else blake2b(raw, digest_size=8).hexdigest()
+    name = path.name if len(raw) <= _MAX_NAME_BYTES else blake2b(raw, digest_size=8).hexdigest()
     return path.with_name(f".{name}.{this_process().in_name}.part")
 
 
@@ -340,7 +340,7 @@ def _remove(path: Path) -> None:
 
 
 def _new(part: Path) -> tuple[int, int]:
-    for _ in range(_TAKEN_AGAIN):
+    for _ in range(_MAX_ATTEMPTS):
         descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         try:
             mode = stat.S_IMODE(os.fstat(descriptor).st_mode)

@@ -16,13 +16,13 @@ T = TypeVar("T")
 BYTES: Final = "bytes"
 """The unit that is shown as a percentage."""
 
-_LATELY_S = 10.0
-_ENOUGH = 0.02
+_RECENT_SECONDS = 10.0
+_MIN_SHARE = 0.02
 """Share of the work, at the recent pace, from which its end is estimated."""
 
-_MOST = 64
+_MAX_SAMPLES = 64
 
-_EACH, _TOGETHER = 10_000, 500
+_MAX_SINGLE, _BATCH = 10_000, 500
 """Most values that are reported individually; with more, the number that is reported together."""
 
 
@@ -51,10 +51,10 @@ class Step:
     def advance(self, by: int, now: float) -> None:
         self.done += by
         last = self._lately[-1]
-        if now - last[0] < _LATELY_S / _MOST and len(self._lately) > 1:
+        if now - last[0] < _RECENT_SECONDS / _MAX_SAMPLES and len(self._lately) > 1:
             return
         self._lately.append((now, self.done))
-        while len(self._lately) > 2 and now - self._lately[1][0] > _LATELY_S:
+        while len(self._lately) > 2 and now - self._lately[1][0] > _RECENT_SECONDS:
             self._lately.pop(0)
 
     def left(self, now: float) -> float | None:
@@ -66,7 +66,7 @@ class Step:
             return None
         began, before = self._lately[0] if self._lately[0][1] else self._lately[1]
         done = self.done - before
-        if done < _ENOUGH * self.total or now <= began:
+        if done < _MIN_SHARE * self.total or now <= began:
             return None
         return max(self.total - self.done, 0) * (now - began) / done
 
@@ -177,7 +177,7 @@ def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None =
         yield from values
         return
     whole = len(values) if total is None and isinstance(values, Sized) else total
-    together = 1 if whole is not None and whole <= _EACH else _TOGETHER
+    together = 1 if whole is not None and whole <= _MAX_SINGLE else _BATCH
     with step(what, whole, unit) as advance:
         for number, value in enumerate(values, 1):
             yield value

@@ -61,7 +61,7 @@ _MAX_NAME = 200
 _PREVIEW_ROWS = 3
 """Maximum rows of a preview."""
 _MAX_TEXT = 200
-_MOST_REFUSED, _OF_REFUSED = 10_000, 2_000
+_MAX_REFUSED, _MAX_REFUSED_BYTES = 10_000, 2_000
 """Maximum number of listed rows in quarantine, and bytes of each."""
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
 """Fields of an item that a row may leave empty."""
@@ -191,7 +191,7 @@ def preview_import(
 
 def refused_rows(project: Project) -> list[RefusedRow]:
     """Return the rejected rows (quarantine), the newest import's first, 10,000 at most."""
-    return import_rows.refused(project.database.reader(), _MOST_REFUSED, _OF_REFUSED)
+    return import_rows.refused(project.database.reader(), _MAX_REFUSED, _MAX_REFUSED_BYTES)
 
 
 def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:

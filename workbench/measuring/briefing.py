@@ -30,9 +30,9 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 TENTATIVE: Final = 0.667
 SOUND: Final = 0.8
 """Least alphas for conclusions: tentative ones, and firm ones (Krippendorff, Content Analysis, 2004, page 241)."""
-_MOST_TESTED: Final = 50_000
+_MAX_SOLUTIONS: Final = 50_000
 """Most solutions whose tests are counted for a sentence."""
-_LONGEST = 160
+_MAX_QUOTE = 160
 """Most characters of a quoted text (a run's message, a question) in a sentence."""
 
 
@@ -457,7 +457,7 @@ def _verify(facts: ProjectFacts) -> Iterator[Matter]:
 
 def _tests(facts: ProjectFacts) -> Iterator[Matter]:
     ran = _executions(facts)
-    if ran and ran[-1].items <= _MOST_TESTED:
+    if ran and ran[-1].items <= _MAX_SOLUTIONS:
         from workbench.measuring.report.testing import testing_sentence
         from workbench.measuring.testing import suite_figures
 
@@ -567,4 +567,4 @@ def briefed(project: Project) -> Status:
 
 def _beginning(said: str) -> str:
     line = " ".join(said.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}…"
+    return line if len(line) <= _MAX_QUOTE else f"{line[:_MAX_QUOTE].rstrip()}…"

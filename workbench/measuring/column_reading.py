@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from workbench.measuring.column_tables import ColumnTable
     from workbench.statistics.confusion import IntArray
 
-_WORTH: Final = 100_000
+_MIN_SHARE_ITEMS: Final = 100_000
 """Fewest items of a share: opening a connection takes as long as reading several thousand items."""
-_MOST: Final = 4
+_MAX_THREADS: Final = 4
 
 Share = TypeVar("Share")
 Found = TypeVar("Found")
@@ -59,7 +59,7 @@ def read_verdicts(database: Database, connection: Connection, run: int, items: I
 
 
 def _bounds(number: int) -> list[int]:
-    many = max(min(os.cpu_count() or 1, _MOST, number // _WORTH), 1)
+    many = max(min(os.cpu_count() or 1, _MAX_THREADS, number // _MIN_SHARE_ITEMS), 1)
     return [number * share // many for share in range(many + 1)]
 
 

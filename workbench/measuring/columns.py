@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 WORTH = 20_000
 """Rows read from the database since the last write, from which a part is written to its file."""
-_COLUMNS, _COLUMNS_BYTES = 24, 96 * 2**20
-_FIGURES, _FIGURES_BYTES = 64, 32 * 2**20
+_MAX_COLUMNS, _MAX_COLUMNS_BYTES = 24, 96 * 2**20
+_MAX_FIGURES, _MAX_FIGURES_BYTES = 64, 32 * 2**20
 VERDICTS_BYTES = 128 * 2**20
 """Most bytes for cached verdicts of all runs; other verdicts are read from their files again."""
 Made = TypeVar("Made")
@@ -143,8 +143,8 @@ class ColumnMemory:
         self._folder = column_files.folder(database.path)
         self._reading = threading.Lock()
         self._kept: dict[int | None, RememberedPart] = {}
-        self.derived = Remembered(_COLUMNS, _COLUMNS_BYTES)
-        self.figures = Remembered(_FIGURES, _FIGURES_BYTES)
+        self.derived = Remembered(_MAX_COLUMNS, _MAX_COLUMNS_BYTES)
+        self.figures = Remembered(_MAX_FIGURES, _MAX_FIGURES_BYTES)
 
     def items(self) -> RememberedPart:
         with self._reading, self._database.reading() as connection:

@@ -18,7 +18,7 @@ _CHANCE: Final = " (not significant)"
 _TOO_FEW: Final = "(too few questions to say how sure)"
 _ONE_SIDED: Final = 0.025
 """Probability that a 95 % interval ends below the truth."""
-_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 """Most verifiers named in a sentence; others are counted."""
 
 
@@ -137,8 +137,8 @@ def _behind(better: _Constant, rows: Sequence[AccuracyRow]) -> str:
     names = [row.verifier for row in rows]
     than = (
         listed(names)
-        if len(names) <= _NAMED
-        else f"{', '.join(names[: _NAMED - 1])}{_and_others(len(names) - _NAMED + 1)}"
+        if len(names) <= _MAX_NAMED
+        else f"{', '.join(names[: _MAX_NAMED - 1])}{_and_others(len(names) - _MAX_NAMED + 1)}"
     )
     return f"{better.name} is right more often than {than}: on {percent(better.share)} %{_CHANCE if chance else ''}."
 

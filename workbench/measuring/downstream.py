@@ -285,9 +285,9 @@ def _reason(found: _BenchmarkScores, verifiers: int, measured: Associations) -> 
 # -- Downstream scores as text: bars of accuracy next to bars of scores, and their rank correlation.
 
 
-_BAR = 16
+_BAR_CELLS = 16
 _ALL = "all benchmarks"
-_REFUSALS = 5
+_MAX_REFUSALS = 5
 
 
 def downstream_text(report: DownstreamReport) -> str:
@@ -326,10 +326,10 @@ def _score(point: DownstreamPoint) -> str:
 def _refusals(report: DownstreamReport) -> Iterator[str]:
     if any(point.benchmark is None for point in report.points):
         yield f"{_ALL}: the mean of the ranks, 1 being the lowest score."
-    for line in report.refusals[:_REFUSALS]:
+    for line in report.refusals[:_MAX_REFUSALS]:
         yield f"Rejected: line {line.line}, {line.field or 'as a whole'}: {line.message}"
-    if report.refused > _REFUSALS:
-        yield f"{report.refused - _REFUSALS:,} more were rejected."
+    if report.refused > _MAX_REFUSALS:
+        yield f"{report.refused - _MAX_REFUSALS:,} more were rejected."
 
 
 def _plot(points: Sequence[DownstreamPoint]) -> str:
@@ -339,10 +339,10 @@ def _plot(points: Sequence[DownstreamPoint]) -> str:
         (
             point.verifier,
             number(point.accuracy),
-            bar(point.accuracy or 0.0, _BAR),
+            bar(point.accuracy or 0.0, _BAR_CELLS),
             _score(point),
             interval(point.score_ci) if point.score_ci else "",
-            bar((point.score - low) / (high - low) if high > low else 0.0, _BAR),
+            bar((point.score - low) / (high - low) if high > low else 0.0, _BAR_CELLS),
         )
         for point in points
     ]

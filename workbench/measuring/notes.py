@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 NO_TYPES: Final[dict[TypeField, str]] = {"type": "no answer type: ", "subtype": "no subtype: "}
 """Beginnings of the sentence about the values that files have instead."""
-_NAMED = 5
+_MAX_NAMED = 5
 """Most names in a sentence."""
 
 
-_HEAVY = 5
+_UNEVEN_RATIO = 5
 """Ratio of questions to effective questions from which a note is added."""
 
 
@@ -251,7 +251,7 @@ def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
 
 
 def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    heavy = [row for row in verifiers if row.ci is not None and row.effective_questions < row.questions / _HEAVY]
+    heavy = [row for row in verifiers if row.ci is not None and row.effective_questions < row.questions / _UNEVEN_RATIO]
     if heavy:
         row = min(heavy, key=lambda one: one.effective_questions)
         yield (
@@ -279,8 +279,8 @@ def _ahead(report: AccuracyReport) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _are(number: int) -> str:
@@ -320,7 +320,7 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
 # -- Selection judges of data sets, whose rows every table marks.
 
 
-_LONGEST_NAME = 200
+_MAX_NAME = 200
 
 
 def judges(project: Project) -> dict[str, list[str]]:
@@ -387,7 +387,7 @@ def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
         UsageError: The data set does not exist, or a name is empty or too long.
     """
     for name in names:
-        if not name.strip() or len(name) > _LONGEST_NAME:
+        if not name.strip() or len(name) > _MAX_NAME:
             raise UsageError("A judge needs a name of 1 to 200 characters.", "Name its verifier or its model.")
     with project.database.write() as connection:
         return figures.add(connection, dataset_id(connection, dataset), names)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
 
 
-_MOST_POWERS = 10
+_MAX_EXPONENT = 10
 """Exponent of 2 for the largest n shown by default."""
-_LARGEST = 100_000
+_MAX_N = 100_000
 _NOTHING = 1e-12
 
 
@@ -83,13 +83,13 @@ def read_sizes(text: str) -> tuple[int, ...]:
         UsageError: The text is not such a list.
     """
     words = text.split(",")
-    if not all(word.strip().isdecimal() and 1 <= int(word) <= _LARGEST for word in words):
-        raise UsageError(f"Write whole numbers from 1 to {_LARGEST:,} with commas between them, such as 1,2,4.")
+    if not all(word.strip().isdecimal() and 1 <= int(word) <= _MAX_N for word in words):
+        raise UsageError(f"Write whole numbers from 1 to {_MAX_N:,} with commas between them, such as 1,2,4.")
     return tuple(int(word) for word in words)
 
 
 def _powers(most: int) -> tuple[int, ...]:
-    return tuple(2**power for power in range(_MOST_POWERS + 1) if 2**power <= max(most, 1))
+    return tuple(2**power for power in range(_MAX_EXPONENT + 1) if 2**power <= max(most, 1))
 
 
 def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:

@@ -22,7 +22,7 @@ from workbench.measuring.accuracy import complete_run
 from workbench.runs.store import runs as stored_runs
 from workbench.tables.table import Columns, count, listed, word
 
-_WORST_CELLS = 10
+_MAX_CELLS = 10
 
 
 def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
@@ -118,7 +118,7 @@ def types_text(report: TypeReport) -> str:
             word("suggested", lambda cell: type_display(cell.suggested)),
             count("questions", lambda cell: cell.n),
         )
-        table = listed(columns, apart[:_WORST_CELLS])
+        table = listed(columns, apart[:_MAX_CELLS])
         lines += ["", table]
     return "\n".join(lines) + "\n"
 

@@ -19,7 +19,7 @@ from workbench.tables.table import Columns, count, table, text, word
 if TYPE_CHECKING:
     from workbench.tables.pictures import Curves
 
-_LONGEST: Final = 60
+_MAX_ROWS: Final = 60
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -84,7 +84,7 @@ def curves_text(steps: Sequence[DownstreamStep]) -> str:
 
 def _plot(benchmark: str, found: dict[str, dict[int, float]]) -> str:
     every = sorted({step for scores in found.values() for step in scores})
-    shown = every if len(every) <= _LONGEST else every[:: -(-len(every) // _LONGEST)]
+    shown = every if len(every) <= _MAX_ROWS else every[:: -(-len(every) // _MAX_ROWS)]
     low, high = _ends(found)
     lines = [
         (

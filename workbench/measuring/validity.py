@@ -145,7 +145,7 @@ MOST_TEXTS = 5_000
 _BOXED = re.compile(r"\\f?boxed\s*\{")
 _THINKING = re.compile(r"</?think(?:ing)?>")
 _OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_AT_ONCE = 256
+_BATCH = 256
 _MIX = 0x9E3779B97F4A7C15
 
 
@@ -180,8 +180,8 @@ def forms(project: Project, items: IntArray) -> Forms:
     wanted = items[place].tolist()
     seen = [
         _seen(text)
-        for start in range(0, len(wanted), _AT_ONCE)
-        for text in inputs(project.database, wanted[start : start + _AT_ONCE])
+        for start in range(0, len(wanted), _BATCH)
+        for text in inputs(project.database, wanted[start : start + _BATCH])
     ]
     columns = np.array(seen, dtype=bool).reshape(len(seen), 5).T
     boxed, thinking, other_script, has_option, first_option = columns
@@ -208,7 +208,7 @@ def _seen(item: VerifierInput) -> tuple[bool, bool, bool, bool, bool]:
     )
 
 
-_REASONS_SAID = 3
+_MAX_REASONS = 3
 _FORMS: dict[Check, Callable[[Forms], BoolArray]] = {
     "boxed": lambda seen: seen.boxed,
     "thinking": lambda seen: seen.thinking,
@@ -422,7 +422,7 @@ def _undecided(
     abstain, error = int((outcome == OutcomeCode.ABSTAIN).sum()), int((outcome == OutcomeCode.ERROR).sum())
     reasons = everything.reasons(judge.run)
     codes = reasons.code if rows.kept is None else reasons.code[rows.kept]
-    counted = Counter(codes[open_].tolist()).most_common(_REASONS_SAID)
+    counted = Counter(codes[open_].tolist()).most_common(_MAX_REASONS)
     share, ci = (abstain + error) / n, share_interval(open_[judged], rows.question[judged])
     named = [f"{title(reasons.names[code]) or reasons.names[code]} ({count:,})" for code, count in counted]
     return ValidityFinding(

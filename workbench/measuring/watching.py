@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 PARTS: Final = 20
 """Most parts of a training that are reported."""
-_COMPARED: Final = 1_000
-_ALIKE: Final = 0.5
-_GROUPS: Final = 20
-_REFERENCE: Final = 30
+_MAX_COMPARED: Final = 1_000
+_MIN_SIMILARITY: Final = 0.5
+_MAX_GROUPS: Final = 20
+_MIN_REFERENCE_LABELS: Final = 30
 """Fewest labelled completions in the reference steps of the drift test."""
-_LEAST_BOUND: Final = 0.02
+_MIN_BOUND: Final = 0.02
 
 
 class _Audited(NamedTuple):
@@ -195,7 +195,7 @@ def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
     share = weighted_share(before.accepted & (before.truth == 0), before.weight, before.question)
     if share.ci is None:
         return None
-    rise = first_rise(_estimates(steps, audited), max(_LEAST_BOUND, share.ci[1]), first)
+    rise = first_rise(_estimates(steps, audited), max(_MIN_BOUND, share.ci[1]), first)
     if rise is None:
         return None
     since = known.of((known.step >= steps[first].step) & (known.step <= steps[rise.place].step))
@@ -214,7 +214,7 @@ def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
 
     labels = np.cumsum([int((known.step == step.step).sum()) for step in steps])
     for place in range(max(1, len(steps) // 4), len(steps)):
-        if labels[place - 1] >= _REFERENCE:
+        if labels[place - 1] >= _MIN_REFERENCE_LABELS:
             return place
     return None
 
@@ -245,7 +245,7 @@ def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
     within one question don't count.
     """
     accepted = audited.of(audited.accepted)
-    newest = range(max(0, len(accepted.item) - _COMPARED), len(accepted.item))
+    newest = range(max(0, len(accepted.item) - _MAX_COMPARED), len(accepted.item))
     rows = stored.texts(project.database.reader(), [int(accepted.item[at]) for at in newest])
     leaders: list[set[Wording]] = []
     members: dict[int, list[int]] = defaultdict(list)
@@ -261,15 +261,15 @@ def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
         if len({rows[place][1] for place in places}) > 1
     ]
     groups.sort(key=lambda one: (-one.questions, -len(one.items), one.first, one.items))
-    return groups[:_GROUPS], len(accepted.item) - len(newest)
+    return groups[:_MAX_GROUPS], len(accepted.item) - len(newest)
 
 
 def _is_alike(one: set[Wording], other: set[Wording]) -> bool:
     least, most = sorted((len(one), len(other)))
-    if least < _ALIKE * most:
+    if least < _MIN_SIMILARITY * most:
         return False
     shared = len(one & other)
-    return shared >= _ALIKE * (least + most - shared)
+    return shared >= _MIN_SIMILARITY * (least + most - shared)
 
 
 def _group(places: Sequence[int], rows: Sequence[tuple[int, int, str]], accepted: _Audited) -> AlikeGroup:

@@ -24,24 +24,24 @@ UNDEFINED_SHARE = 0.05
 
 _NOTHING = 1e-12
 
-_EXACT_IN_SINGLE = 1 << 24
+_MAX_EXACT_FLOAT32 = 1 << 24
 """Integers up to this one are exact in single precision, and so are sums that stay below it."""
 
 _DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 
-_HELD = 1 << 20
+_BLOCK = 1 << 20
 """Numbers drawn at once: they fit into a processor's cache."""
 
-_COARSE = 1 << 16
+_MAX_COARSE_CLUSTERS = 1 << 16
 """Most clusters that are drawn by a 24-bit fraction: their probabilities differ by at most 0.4 %."""
 
-_FEW = 8
+_FEW_KINDS_RATIO = 8
 """Ratio of clusters to kinds of clusters above which kinds count as few."""
 
-_TABLE = 1 << 23
+_MAX_TABLE_CELLS = 1 << 23
 """Most cells for which the clusters' items are stored as a dense table."""
 
-_KEPT = 1 << 23
+_MAX_CACHED_COUNTS = 1 << 23
 """Most counts for which the last samples are cached, for other metrics of as many clusters."""
 
 
@@ -111,12 +111,12 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
         return
     often, items = alike_clusters(cluster, kind, kinds)
     clusters = int(often.sum())
-    size = max(1, _HELD // max(len(often), kinds))
-    each_once = len(often) == clusters < _COARSE and samples * len(often) <= _KEPT
+    size = max(1, _BLOCK // max(len(often), kinds))
+    each_once = len(often) == clusters < _MAX_COARSE_CLUSTERS and samples * len(often) <= _MAX_CACHED_COUNTS
     kept = _samples_of(len(often), samples, seed) if each_once else None
     generator = np.random.default_rng(seed)
     # A sample can contain the largest cluster as often as there are clusters.
-    single = items is not None and items.max() * clusters < _EXACT_IN_SINGLE
+    single = items is not None and items.max() * clusters < _MAX_EXACT_FLOAT32
     precision: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
     items = None if items is None else items.astype(precision)
     for start in stepping(range(0, samples, size), "drawing samples"):
@@ -136,7 +136,7 @@ def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
     """
     found = np.empty((samples, clusters), dtype=np.uint16)
     generator, often = np.random.default_rng(seed), np.ones(clusters, dtype=np.int64)
-    size = max(1, _HELD // clusters)
+    size = max(1, _BLOCK // clusters)
     for start in stepping(range(0, samples, size), "drawing samples"):
         block = found[start : start + size]
         block[:] = _draw(often, len(block), generator)
@@ -152,10 +152,10 @@ def alike_clusters(
     """
     group = countable(cluster)
     groups = int(group.max()) + 1
-    if groups * kinds <= _TABLE:
+    if groups * kinds <= _MAX_TABLE_CELLS:
         counts = np.bincount(group * kinds + kind, minlength=groups * kinds).reshape(groups, kinds)
         rows, often = _rows_in_order(counts[counts.any(axis=1)])
-        if len(often) * _FEW >= (clusters := int(often.sum())):
+        if len(often) * _FEW_KINDS_RATIO >= (clusters := int(often.sum())):
             rows, often = rows.repeat(often, axis=0), np.ones(clusters, dtype=np.int64)
         return often, rows.astype(float)
     group, known = compact(group)
@@ -185,14 +185,14 @@ def _draw(
     often: IntArray, samples: int, generator: np.random.Generator, precision: np.dtype[Any] = _DOUBLE
 ) -> FloatArray:
     total = int(often.sum())
-    if len(often) * _FEW < total:
+    if len(often) * _FEW_KINDS_RATIO < total:
         return generator.multinomial(total, often / total, size=samples).astype(precision)
     # With many kinds, drawing individual clusters is faster.
     place = None if len(often) == total else np.repeat(np.arange(len(often)), often)
     drawn, clusters = np.empty((samples, len(often)), dtype=precision), np.empty(total, dtype=np.intp)
     shares = np.empty(total, dtype=np.float32)
     for row in drawn:
-        if total <= _COARSE:
+        if total <= _MAX_COARSE_CLUSTERS:
             generator.random(out=shares, dtype=np.float32)
             np.copyto(clusters, np.multiply(shares, total, out=shares), casting="unsafe")
         else:

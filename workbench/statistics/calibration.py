@@ -14,11 +14,11 @@ from workbench.statistics.records.calibration import CalibrationMethod, Reliabil
 BINS: Final = 10
 """Number of bins of items by probability, of sizes as equal as possible."""
 SAMPLES: Final = 1_000
-_FEWEST_SAMPLES: Final = 100
-_MOST_DRAWN: Final = 2 * 10**8
-_MOST_ROUNDS: Final = 100
-_NEAR_ENOUGH: Final = 1e-12
-_LEAST: Final = 1e-6
+_MIN_SAMPLES: Final = 100
+_MAX_DRAWN: Final = 2 * 10**8
+_MAX_ROUNDS: Final = 100
+_TOLERANCE: Final = 1e-12
+_MIN_CHANCE: Final = 1e-6
 """Probabilities are clipped to this value and 1 minus it where their odds are needed."""
 Map = Callable[[FloatArray], FloatArray]
 """Maps scores to probabilities."""
@@ -58,7 +58,7 @@ def calibration_interval(chance: FloatArray, gold: IntArray, part: IntArray, que
     order = np.argsort(place, kind="stable")
     place, off, part = place[order], (chance - gold)[order], part[order]
     generator = np.random.default_rng(seed)
-    samples = max(_FEWEST_SAMPLES, min(SAMPLES, _MOST_DRAWN // max(clusters, 1)))
+    samples = max(_MIN_SAMPLES, min(SAMPLES, _MAX_DRAWN // max(clusters, 1)))
     found = np.empty(samples if clusters else 0)
     for at in range(len(found)):
         often = np.bincount(generator.integers(clusters, size=clusters), minlength=clusters)[place]
@@ -98,20 +98,18 @@ def platt(score: FloatArray, gold: IntArray) -> Map:
     a, b = 0.0, float(np.log((correct + 1) / (wrong + 1)))
     at = (score / most - centre) / spread
     loss = _loss(a, b, at, target)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         p = _sigmoid(a * at + b)
         slope = np.array([(at * (p - target)).sum(), (p - target).sum()])
         weight = p * (1 - p)
         off = float((weight * at).sum())
-        curve = np.array([[float((weight * at * at).sum()), off], [off, float(weight.sum())]]) + _NEAR_ENOUGH * np.eye(
-            2
-        )
+        curve = np.array([[float((weight * at * at).sum()), off], [off, float(weight.sum())]]) + _TOLERANCE * np.eye(2)
         step = np.linalg.solve(curve, slope)
         size = 1.0
-        while (tried := _loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _NEAR_ENOUGH:
+        while (tried := _loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _TOLERANCE:
             size /= 2
         a, b, gained, loss = float(a - size * step[0]), float(b - size * step[1]), loss - tried, tried
-        if gained <= _NEAR_ENOUGH * max(abs(loss), 1):
+        if gained <= _TOLERANCE * max(abs(loss), 1):
             break
     return lambda scores: _sigmoid(a * ((scores / most - centre) / spread) + b)
 
@@ -144,7 +142,7 @@ def isotonic(score: FloatArray, gold: IntArray) -> Map:
 
 
 def odds(score: FloatArray) -> FloatArray:
-    kept = np.clip(score, _LEAST, 1 - _LEAST)
+    kept = np.clip(score, _MIN_CHANCE, 1 - _MIN_CHANCE)
     return np.asarray(np.log(kept / (1 - kept)))
 
 

@@ -35,7 +35,7 @@ _SMALLEST_P = 1e-12
 """p-value below which the sums of a Fourier transform are rounding errors."""
 _DECIMALS = 14
 """Decimals beyond which the sums of a Fourier transform differ between processors."""
-_NOTHING = log(1e-19)
+_MIN_LOG_PRODUCT = log(1e-19)
 """Log of the product below which angles together change no value by 1e-16."""
 _ROUNDING = 1e-12
 _CELLS = 1_024
@@ -83,7 +83,7 @@ def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
     width = max(1, last // _CELLS)
     first = np.arange(0, last + 1, width)
     while True:
-        first = first[_greatest(first, width, sizes, counts, points) >= _NOTHING]
+        first = first[_greatest(first, width, sizes, counts, points) >= _MIN_LOG_PRODUCT]
         if width == 1:
             return first
         parts = min(_PARTS, width)

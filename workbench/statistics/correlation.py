@@ -79,7 +79,7 @@ SAMPLES = 2_000
 """Number of bootstrap samples."""
 FEWEST = 10
 """Fewest objects for a bootstrap interval: with fewer, too many samples contain only a few distinct ones."""
-_ALL_ORDERS_OF = 8
+_MAX_ENUMERATED = 8
 _BLOCK = 1 << 22
 _NOTHING = 1e-9
 
@@ -91,7 +91,7 @@ class Associations(Struct, frozen=True):
 
 def is_exact(things: int) -> bool:
     """Return whether the test enumerates every order of this many objects."""
-    return things <= _ALL_ORDERS_OF
+    return things <= _MAX_ENUMERATED
 
 
 def orders_of(things: int) -> int:

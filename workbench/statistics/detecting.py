@@ -15,13 +15,13 @@ FEWEST: Final = 30
 """Questions of equal size, by Kish, below which the test is too discrete for a forecast."""
 DIFFERING: Final = 7
 """Questions on which the two differ, below which the correlation within questions can't be estimated."""
-_MANY: Final = 20
+_MIN_DIFFERING_UNEVEN: Final = 20
 """The same if sizes are so uneven that the correlation matters much."""
-_EVEN: Final = 13
+_MIN_EVEN_QUESTIONS: Final = 13
 """Effective questions (see `intervals.Clustering`) from which sizes are even enough."""
-_UNSURE: Final = 0.4
+_MAX_VARIANCE: Final = 0.4
 """Relative variance of the test's own variance above which, with fewer questions, no forecast is reliable."""
-_PLANNED: Final = 0.25
+_PLANNED_SHARE: Final = 0.25
 """Share of that variance, for two equally accurate verifiers, that represents the estimation error of this data."""
 _STEPS: Final = 65
 _ZOOMS: Final = 4
@@ -73,8 +73,8 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
     known = np.flatnonzero(number).astype(np.float64)
     often = number[number > 0]
     n, squares, fourths = (float(often @ known**power) for power in (1, 2, 4))
-    even = squares**2 >= _EVEN * fourths
-    if n**2 < FEWEST * squares or np.count_nonzero(differ) < (DIFFERING if even else _MANY):
+    even = squares**2 >= _MIN_EVEN_QUESTIONS * fourths
+    if n**2 < FEWEST * squares or np.count_nonzero(differ) < (DIFFERING if even else _MIN_DIFFERING_UNEVEN):
         return None
     design = _Design(
         sizes=known,
@@ -86,7 +86,7 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
     found = _found(design)
     if found is None or even:
         return found
-    return found if _forecast(design, np.array([found])).unsure[0] <= _UNSURE else None
+    return found if _forecast(design, np.array([found])).unsure[0] <= _MAX_VARIANCE else None
 
 
 def _correlation(sizes: IntArray, hits: IntArray) -> float:
@@ -106,7 +106,7 @@ def _correlation(sizes: IntArray, hits: IntArray) -> float:
 
 def _found(design: _Design) -> float | None:
     low, high = 0.0, 1.0
-    planned = _PLANNED * float(_forecast(design, np.zeros(1)).unsure[0])
+    planned = _PLANNED_SHARE * float(_forecast(design, np.zeros(1)).unsure[0])
     for _ in range(_ZOOMS):
         difference = np.linspace(low, high, _STEPS)
         found = _forecast(design, difference, planned)

@@ -17,7 +17,7 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, tall
 # -- Items with equal features, grouped: a million items have only a few thousand patterns.
 
 
-_MOST = 2**62
+_MAX_PATTERN = 2**62
 
 
 class Feature(NamedTuple):
@@ -54,7 +54,7 @@ def patterns(features: Sequence[Feature]) -> Patterns:
     """Group items with equal levels; the numbering depends on the levels, not on the order of items."""
     code, size = np.zeros(len(features[0].level), dtype=np.int64), 1
     for feature in features:
-        if size > _MOST // feature.levels:
+        if size > _MAX_PATTERN // feature.levels:
             known, code = np.unique(code, return_inverse=True)
             size = len(known)
         code = code * feature.levels + feature.level
@@ -74,10 +74,10 @@ def quantiles(values: FloatArray, parts: int) -> Feature:
 
 
 FOLDS = 5
-_ALIKE = 10.0
+_MODEL_WEIGHT = 10.0
 """Weight of the model, in items, relative to the items with exactly the same levels."""
 _RIDGE, _HARDLY = 1.0, 1e-6
-_ROUNDS = 100
+_MAX_ROUNDS = 100
 _CLOSE = 1e-6
 
 
@@ -112,7 +112,7 @@ def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) 
     for held in np.unique(fold).tolist():
         others = everything - counts[held]
         expected = expit(indicators @ _fitted(indicators, others))
-        correct[held] = (others[:, 1] + _ALIKE * expected) / (others.sum(axis=1) + _ALIKE)
+        correct[held] = (others[:, 1] + _MODEL_WEIGHT * expected) / (others.sum(axis=1) + _MODEL_WEIGHT)
     probability = correct[fold, known.of]
     wrong: FloatArray = np.where(gold == 1, 1 - probability, probability)
     return wrong
@@ -141,7 +141,7 @@ def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
         return float(ridge @ coefficients**2 / 2 - correct @ margin - total @ log_expit(-margin))
 
     found: FloatArray = np.zeros(len(ridge))
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         chance = expit(indicators @ found)
         gradient = indicators.T @ (total * chance - correct) + ridge * found
         weighted = indicators * (total * chance * (1 - chance))[:, None]
@@ -236,7 +236,7 @@ def of(chosen: BoolArray, kept: BoolArray | None) -> IntArray:
 
 
 _GOLDS, _OUTCOMES = 2, len(OutcomeCode) + 1
-_PRIOR = 10.0
+_PRIOR_WEIGHT = 10.0
 """Weight, in items, of a verifier's rates over all types in its rates on one type."""
 
 
@@ -283,10 +283,10 @@ def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> Fl
     """
     counts = tally(vote, gold, group, groups)[:, :, : OutcomeCode.ABSTAIN].astype(float)
     overall = counts.sum(axis=0) + 1.0
-    prior = _PRIOR * overall / overall.sum(axis=1, keepdims=True)
+    prior = _PRIOR_WEIGHT * overall / overall.sum(axis=1, keepdims=True)
     total = counts.sum(axis=2, keepdims=True)
-    if_right = (np.maximum(counts - 1, 0) + prior) / (np.maximum(total - 1, 0) + _PRIOR)
-    if_wrong = ((counts + prior) / (total + _PRIOR))[:, ::-1]
+    if_right = (np.maximum(counts - 1, 0) + prior) / (np.maximum(total - 1, 0) + _PRIOR_WEIGHT)
+    if_wrong = ((counts + prior) / (total + _PRIOR_WEIGHT))[:, ::-1]
     ratio = np.log(if_wrong / if_right)
     found: FloatArray = np.zeros((groups, _GOLDS, _OUTCOMES))
     for true in range(_GOLDS):

@@ -18,7 +18,7 @@ FEWEST: Final = 2
 """Questions of equal size, by Kish, below which a share has no interval: a single question says nothing about
 others.
 """
-_SURE: Final = 3
+_MIN_SURE_QUESTIONS: Final = 3
 """Effective questions that are wrong (or right) below which the correlation within questions can't be estimated."""
 
 _ROUNDING: Final = 1e-9
@@ -143,7 +143,7 @@ def is_carried(known: Clustering) -> BoolArray:
 
 
 def is_seldom(share: FloatArray, known: Clustering) -> BoolArray:
-    found: BoolArray = np.minimum(share, 1 - share) * known.effective < _SURE
+    found: BoolArray = np.minimum(share, 1 - share) * known.effective < _MIN_SURE_QUESTIONS
     return found
 
 

@@ -16,7 +16,7 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defi
 from workbench.statistics.intervals import compact, distinct
 from workbench.statistics.records.comparison import Interval, JointErrors, JudgePair
 
-_SAID = 3
+_CATEGORIES = 3
 """Number of categories: incorrect, correct and undecided."""
 _UNDECIDED: dict[Protocol3, int] = {"forced": 0, "strict": 2, "decided": -1}
 """Meaning of an undecided verdict: "incorrect", a separate verdict that is always wrong, or none."""
@@ -79,7 +79,7 @@ def judge_pair(a: str, b: str, verdicts: Verdicts) -> JudgePair:
 def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
     if not len(a):
         return dict.fromkeys(("agreement", "kappa", "kappa_ci"))
-    found, errors = kappa_of(a, b, question, _SAID)
+    found, errors = kappa_of(a, b, question, _CATEGORIES)
     kappa = float(found.kappa[0])
     ends = kappa_interval(kappa, errors)
     return {"agreement": defined(found.agreement[0]), "kappa": defined(kappa), "kappa_ci": ends}

@@ -36,9 +36,9 @@ _SMALLEST_P = 1e-12
 """p-value below which a sum of probabilities is rounding error, and a normal tail differs from the permutation's."""
 _ROUNDING = 1e-9
 _NONE = -1
-_OFTEN = 16
+_MIN_EQUAL_QUESTIONS = 16
 """Number of equal questions from which their pieces are drawn as counts."""
-_HELD = 1 << 22
+_BLOCK = 1 << 22
 
 How: TypeAlias = Literal["counted", "drawn", "normal"]
 Totals: TypeAlias = tuple[FloatArray, FloatArray]
@@ -288,7 +288,7 @@ def _drawn(cell: _GroupTotals, generator: np.random.Generator) -> float:
     deals = far = 0
     for goal, enough in STAGES:
         kinds = len(cell.pool.often) + (0 if cell.blocks is None else len(cell.blocks.often))
-        step = max(1, _HELD // max(kinds, 1))
+        step = max(1, _BLOCK // max(kinds, 1))
         while deals < goal:
             size = min(step, goal - deals)
             far += int(np.count_nonzero(cell.as_far(*_deal(cell, size, generator))))
@@ -307,7 +307,7 @@ def _deal(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Tot
         variance += taken @ pool.variance
     if blocks is None:
         return excess, variance
-    many = blocks.often >= _OFTEN
+    many = blocks.often >= _MIN_EQUAL_QUESTIONS
     for place in np.flatnonzero(many).tolist():
         inside = slice(blocks.first[place], blocks.first[place] + blocks.number[place])
         even = np.full(blocks.number[place], 1 / blocks.number[place])
@@ -315,7 +315,7 @@ def _deal(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Tot
         excess += taken @ blocks.excess[inside]
         variance += taken @ blocks.variance[inside]
     first, number = (np.repeat(values[~many], blocks.often[~many]) for values in (blocks.first, blocks.number))
-    rows = max(1, _HELD // max(len(first), 1))
+    rows = max(1, _BLOCK // max(len(first), 1))
     for start in range(0, deals, rows):
         share = generator.random((min(rows, deals - start), len(first)))
         chosen = first + (share * number).astype(np.int64)

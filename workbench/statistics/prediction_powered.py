@@ -29,13 +29,13 @@ from workbench.statistics.intervals import (
     wilson,
 )
 
-_FREE = 2
+_FITTED_PARAMETERS = 2
 """Number of parameters fitted to the labelled questions: a mean and a slope."""
 FEWEST = 10
 """Questions of equal size, by Kish, without labels from which a stratum's predictions are used: the variance of fewer
 can't be estimated.
 """
-_HALF = 0.5
+_CELL_PRIOR = 0.5
 """Fraction of an item added to each of the four cells of label by prediction when their covariance is estimated."""
 _ROUNDING = 1e-9
 
@@ -107,7 +107,7 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     shift = -float((means * cells.size.ravel()) @ predicting.ravel())
     parts = _influence(truth, predicted, labelled, question, stratum, cells, predicting, means)
     counting = cells.weight[stratum[labelled], 1]
-    extra = _HALF * float(counting @ counting) ** 2
+    extra = _CELL_PRIOR * float(counting @ counting) ** 2
     labels, predictions = (float(part @ part) + extra for part in parts)
     together = float(parts.labels @ parts.predictions)
     mass = np.bincount(compact(question[labelled])[0], weights=counting / counting.min())
@@ -118,10 +118,10 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
         deff=np.array([_deff(parts.labels, share, n, questions)]),
         alike=np.minimum(known.alike, _sparsest(question[labelled], stratum[labelled], cells)),
     )
-    power = min(max(together / predictions, 0.0), 1.0) if worth > _FREE else 0.0
+    power = min(max(together / predictions, 0.0), 1.0) if worth > _FITTED_PARAMETERS else 0.0
     left = 1 - power * (2 * together - power * predictions) / labels
     if power:
-        left = min(left * (worth - 1) / (worth - _FREE), 1.0)
+        left = min(left * (worth - 1) / (worth - _FITTED_PARAMETERS), 1.0)
     estimate = min(max(share + power * shift, 0.0), 1.0)
     return Powered(
         estimate=estimate,
@@ -225,9 +225,9 @@ def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:
     return max(1.0, questions / (questions - 1) * float(labels @ labels) / (share * (1 - share) / n))
 
 
-_FEWEST_OF_GROUP = 10
+_MIN_GROUP_QUESTIONS = 10
 """Fewest questions of a group; smaller groups are merged."""
-_AT_ONCE = 100_000
+_BATCH_QUESTIONS = 100_000
 """Questions whose groups are in one array at once: crossed groups of a million would take a gigabyte."""
 
 
@@ -254,9 +254,9 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
     share = np.bincount(group, minlength=groups) / len(group)
     weight = np.where(labelled, 1 / some, -1 / (len(labelled) - some))
     off, covariance = np.zeros(groups - 1), np.zeros((groups - 1, groups - 1))
-    for first in range(0, questions, _AT_ONCE):
-        part = slice(None) if questions <= _AT_ONCE else (place >= first) & (place < first + _AT_ONCE)
-        many = min(_AT_ONCE, questions - first)
+    for first in range(0, questions, _BATCH_QUESTIONS):
+        part = slice(None) if questions <= _BATCH_QUESTIONS else (place >= first) & (place < first + _BATCH_QUESTIONS)
+        many = min(_BATCH_QUESTIONS, questions - first)
         cell = (place[part] - first).astype(np.int64) * groups + group[part]
         of_cells = np.bincount(cell, weights=weight[part], minlength=many * groups).reshape(many, groups)
         parts = of_cells[:, 1:] - of_cells.sum(axis=1, keepdims=True) * share[1:]
@@ -272,7 +272,7 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
 def _with_questions(group: IntArray, question: IntArray) -> IntArray:
     code, present = compact(group)
     pairs = np.unique(question.astype(np.int64) * len(present) + code)
-    few = np.bincount(pairs % len(present), minlength=len(present)) < _FEWEST_OF_GROUP
+    few = np.bincount(pairs % len(present), minlength=len(present)) < _MIN_GROUP_QUESTIONS
     together, _ = compact(np.where(few, len(present), np.arange(len(present)))[code])
     return together
 

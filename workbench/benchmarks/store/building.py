@@ -23,7 +23,7 @@ from workbench.core.sets import GoldFrom, SetName, StoredSet
 from workbench.core.verdict import GoldChoice
 
 Connection = sqlite3.Connection
-_PIECE = 50_000
+_BATCH_ROWS = 50_000
 _TYPED = f"coalesce({SUBTYPE}, q.type)"
 """An item's subtype in force, else its type."""
 
@@ -51,7 +51,7 @@ class TouchedItem(NamedTuple):
 def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
     """Yield the names of items in order, with only a part in memory."""
     left = iter(items)
-    while some := list(islice(left, _PIECE)):
+    while some := list(islice(left, _BATCH_ROWS)):
         yield from map(
             Key._make,
             connection.execute(
@@ -70,11 +70,11 @@ def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
         items: Row ids, ascending: neighbours are found in half the time.
     """
     found: list[str] = []
-    for start in range(0, len(items), _PIECE):
+    for start in range(0, len(items), _BATCH_ROWS):
         rows = connection.execute(
             "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
             "ORDER BY wanted.key",
-            (json.dumps(items[start : start + _PIECE]),),
+            (json.dumps(items[start : start + _BATCH_ROWS]),),
         )
         found += [key for (key,) in rows]
     return found

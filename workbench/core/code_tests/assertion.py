@@ -22,7 +22,7 @@ from workbench.core.code import Form
 
 
 _SHORT: Final = 1 << 12
-_MOST: Final = 1 << 28
+_MAX_SCANNED: Final = 1 << 28
 """Most characters that the parser may additionally copy or scan."""
 _STRING: Final = re.compile(
     r"#[^\n]*|(?P<prefix>[bBfFrRuU]{0,2})(?P<quote>'''|\"\"\"|'|\")(?:[^\\]|\\.)*?(?P=quote)", re.DOTALL
@@ -38,7 +38,7 @@ def is_bomb(source: str) -> bool:
     Each dot in the name of an imported module copies the text before it, and up to Python 3.11 each field of an
     f-string scans that string from its start.
     """
-    if len(source) <= _SHORT or len(source) * max(source.count("{"), source.count(".")) <= _MOST:
+    if len(source) <= _SHORT or len(source) * max(source.count("{"), source.count(".")) <= _MAX_SCANNED:
         return False
     if any("f" in found["prefix"].lower() and _squared(found[0], "{") for found in _strings(source)):
         return True
@@ -51,17 +51,17 @@ def _strings(source: str) -> list[re.Match[str]]:
 
 
 def _squared(text: str, counted: str) -> bool:
-    return text.count(counted) * len(text) > _MOST
+    return text.count(counted) * len(text) > _MAX_SCANNED
 
 
 # -- Values in tests: literals, and expressions of them; nothing that could take long is evaluated.
 
 
-_CHECKED: Final = 100
+_MAX_NESTING: Final = 100
 """Maximum nesting of an evaluated literal, far below the limit of the interpreter's stack."""
-_MOST_KEYS: Final = 5_000
+_MAX_KEYS: Final = 5_000
 """Most keys of an evaluated dictionary or set: if all hashes are equal, the time is quadratic."""
-_LARGEST: Final = 10**300
+_MAX_INTEGER: Final = 10**300
 """Largest integer in sums and products."""
 _CONTAINERS: Final[dict[str, Callable[[Any], Any]]] = {
     "list": list,
@@ -139,7 +139,7 @@ def _constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
 
 
 def _contained(name: str, value: Any) -> Any:
-    if not isinstance(value, list | tuple | set | dict | str) or len(value) > _MOST_KEYS:
+    if not isinstance(value, list | tuple | set | dict | str) or len(value) > _MAX_KEYS:
         raise ValueError("nothing to be held")
     try:
         return _CONTAINERS[name](value)
@@ -149,7 +149,7 @@ def _contained(name: str, value: Any) -> Any:
 
 def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     for part in (left, right):
-        if type(part) not in (int, float) or (type(part) is int and abs(part) > _LARGEST):
+        if type(part) not in (int, float) or (type(part) is int and abs(part) > _MAX_INTEGER):
             raise ValueError("no number")
     try:
         return combined(left, right)
@@ -159,8 +159,8 @@ def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 
 def _is_modest(node: ast.AST) -> bool:
     level: list[ast.AST] = [node]
-    for _ in range(_CHECKED + 1):
-        if any(isinstance(parent, ast.Dict | ast.Set) and _keys(parent) > _MOST_KEYS for parent in level):
+    for _ in range(_MAX_NESTING + 1):
+        if any(isinstance(parent, ast.Dict | ast.Set) and _keys(parent) > _MAX_KEYS for parent in level):
             return False
         level = [child for parent in level for child in ast.iter_child_nodes(parent)]
         if not level:
@@ -213,7 +213,7 @@ NEAR: Final = {ast.Lt: "<", ast.LtE: "<="}
 _CONVERSIONS: Final = frozenset(
     ("list", "tuple", "sorted", "set", "frozenset", "len", "str", "repr", "int", "float", "bool", "abs", AS_LIST)
 )
-_MOST_DIGITS: Final = 50
+_MAX_DIGITS: Final = 50
 _FLIPPED: Final = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _ARGUMENTS_USE: Final = frozenset(
     """abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int iter len
@@ -347,7 +347,7 @@ def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expect
             args=[ast.Call(func=ast.Name()) as inner, ast.Constant(value=int(digits))],
             keywords=[],
         ):
-            if not isinstance(digits, bool) and digits <= _MOST_DIGITS:
+            if not isinstance(digits, bool) and digits <= _MAX_DIGITS:
                 return _Expectation(inner, Via(name, (digits,)), right, used | {name})
     return None
 

@@ -31,7 +31,7 @@ CANDIDATE: Final = "candidate"
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
-_LONGEST_COMPILED: Final = 1 << 14
+_MAX_COMPILED: Final = 1 << 14
 
 
 class TestFault(NamedTuple):
@@ -134,7 +134,7 @@ def _syntax_error(source: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if len(source) > _LONGEST_COMPILED or "finally" in source:
+            if len(source) > _MAX_COMPILED or "finally" in source:
                 ast.parse(source)
             else:
                 compile(source, "<test>", "exec", dont_inherit=True)
@@ -206,8 +206,8 @@ def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
 
 LONGEST_TEST: Final = 20_000
 """Most characters of a test written by a model."""
-_MOST_NODES: Final = 20_000
-_DEEPEST: Final = 60
+_MAX_NODES: Final = 20_000
+_MAX_DEPTH: Final = 60
 
 
 def tree_of(source: str) -> ast.Module | None:
@@ -240,9 +240,9 @@ def bound_names(setup: str) -> list[str]:
 def _is_small(tree: ast.AST) -> bool:
     level: list[ast.AST] = [tree]
     count = 0
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         count += len(level)
-        if not level or count > _MOST_NODES:
+        if not level or count > _MAX_NODES:
             break
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return not level and count <= _MOST_NODES
+    return not level and count <= _MAX_NODES

@@ -25,7 +25,7 @@ SUFFIX = ".columns"
 _FORMAT = 1
 _BEGINNING = struct.Struct("<II")
 _PADDED = 8
-_LARGEST = 1 << 30
+_MAX_BYTES = 1 << 30
 _LAST_VERSION = 2**63 - 1
 _KIND = re.compile(r"[<>|][iu][1248]|[<>]f8")
 """numpy's integer and float types; no others are used."""
@@ -84,7 +84,7 @@ def read(path: Path) -> ColumnPart | None:
     """Load a part; None if there is no file, or it is damaged or of another kind."""
     try:
         require_own_folder(path.parent)
-        whole = memoryview(read_own(path, _LARGEST))
+        whole = memoryview(read_own(path, _MAX_BYTES))
         checksum, length = _BEGINNING.unpack_from(whole)
         if zlib.crc32(whole[4:]) != checksum:
             return None

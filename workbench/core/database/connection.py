@@ -34,11 +34,11 @@ Durability = Literal["full", "normal"]
 """``full`` survives a power cut (labels); ``normal`` may lose its last commits in one (bulk rows)."""
 BUSY_MS = 10_000
 _GLANCE_MS = 20
-_LOOK_S = 0.1
+_POLL_SECONDS = 0.1
 _LARGE_LOG_PAGES = 16_000
-_LOOK_FOR_TURN_S = (0.008, 0.002)
-"""Seconds between checks for a turn to write: at first, and after `_LONG_S` of waiting."""
-_LONG_S = 0.06
+_TURN_POLL_SECONDS = (0.008, 0.002)
+"""Seconds between checks for a turn to write: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
+_LONG_WAIT_SECONDS = 0.06
 _CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine", "trainings")
 """Tables, at least one of which has a row as soon as anything was stored."""
 MINIMUM_SQLITE = (3, 37, 0)
@@ -220,7 +220,7 @@ class Database:
         while time.monotonic() < until:
             if self.data_version() != before:
                 return True
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_SECONDS)
         return False
 
     def require_other(self, target: Path) -> None:
@@ -370,10 +370,10 @@ def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, pat
     """
     began = time.monotonic()
     asked = began
-    first, last = _LOOK_FOR_TURN_S
+    first, last = _TURN_POLL_SECONDS
     while True:
         now = time.monotonic()
-        if take_turn() or not patient or now - asked >= _LONG_S:
+        if take_turn() or not patient or now - asked >= _LONG_WAIT_SECONDS:
             asked = now
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -382,7 +382,7 @@ def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, pat
                 busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
                 if not patient or not busy or now - began > BUSY_MS / 1000:
                     raise
-        time.sleep(random.uniform(0.5, 1) * max(first * (1 - (now - began) / _LONG_S), last))
+        time.sleep(random.uniform(0.5, 1) * max(first * (1 - (now - began) / _LONG_WAIT_SECONDS), last))
 
 
 def open_connection(path: Path) -> sqlite3.Connection:
@@ -452,7 +452,7 @@ def _check_sqlite() -> None:
 
 
 T = TypeVar("T")
-_INTERRUPT_LOOK_S = 0.05
+_INTERRUPT_POLL_SECONDS = 0.05
 
 
 def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Callable[[], None] | None = None) -> T:
@@ -477,7 +477,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
     thread.start()
     try:
         while thread.is_alive():
-            thread.join(_INTERRUPT_LOOK_S)
+            thread.join(_INTERRUPT_POLL_SECONDS)
             listener.raise_if_cancelled()
             if look is not None:
                 look()
@@ -485,7 +485,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
         listener.stop()
         while thread.is_alive():
             interrupt()
-            thread.join(_INTERRUPT_LOOK_S)
+            thread.join(_INTERRUPT_POLL_SECONDS)
         raise
     if failed:
         raise failed[0]

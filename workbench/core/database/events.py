@@ -60,7 +60,7 @@ def finding(connection: Connection) -> Finding:
     if not found:
         return Finding(name="labels", ok=True, message="ok: every label event is what was given")
     what = "label events are" if len(found) > 1 else "label event is"
-    named = ", ".join(map(str, found[:_NAMED])) + (" …" if len(found) > _NAMED else "")
+    named = ", ".join(map(str, found[:_MAX_NAMED])) + (" …" if len(found) > _MAX_NAMED else "")
     message = f"{len(found):,} {what} not what was given (value, note, person, time, round …): row {named}"
     return Finding(name="labels", ok=False, message=message, remedy="rescue")
 

@@ -61,7 +61,7 @@ class Change(NamedTuple):
         return self.first, self.last
 
 
-_APART = 500
+_MAX_GAP = 500
 """Distance of items from which they are noted as separate ranges, so that rows in between are not read again."""
 
 
@@ -82,7 +82,7 @@ def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return ranges of rows, first and last, in order; nearby ones are merged."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(found):
-        if joined and first - joined[-1][1] <= _APART:
+        if joined and first - joined[-1][1] <= _MAX_GAP:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
             joined.append((first, last))

@@ -60,7 +60,7 @@ _TABLE_OF_NAMES: Final = (
     ON "{NAMES}" ("migration_set", "name")""",
 )
 """The statement of sqlite-utils, which created it originally."""
-_SHOWN: Final = 3
+_MAX_SHOWN: Final = 3
 """Most differences named in a message."""
 
 
@@ -219,9 +219,9 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
     """
     wrong = [difference.what for difference in differences(connection, version) if not difference.harmless]
     if wrong:
-        more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        more = f", and {len(wrong) - _MAX_SHOWN} more" if len(wrong) > _MAX_SHOWN else ""
         raise SchemaError(
-            f"{path}: it was changed by another program: {'; '.join(wrong[:_SHOWN])}{more}.",
+            f"{path}: it was changed by another program: {'; '.join(wrong[:_MAX_SHOWN])}{more}.",
             f"Nothing was read or written. To see each with its text: {Command(f'doctor {shlex.quote(str(path))}')}",
         )
 

@@ -55,7 +55,7 @@ def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
 # -- Whole columns of integers, which SQLite aggregates into one text.
 
 
-_PIECE = 65_536
+_PIECE_CHARACTERS = 65_536
 
 
 def integers(text: str | None) -> array[int]:
@@ -67,7 +67,7 @@ def integers(text: str | None) -> array[int]:
     found = array("q")
     text, at = text or "", 0
     while at < len(text):
-        end = text.find(",", at + _PIECE)
+        end = text.find(",", at + _PIECE_CHARACTERS)
         end = len(text) if end < 0 else end
         found.extend(msgspec.json.decode(f"[{text[at:end]}]", type=list[int]))
         at = end + 1

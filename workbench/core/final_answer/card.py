@@ -63,10 +63,10 @@ AROUND = 240
 SHOWN = 360
 """Most characters of an answer with other boxes on the card."""
 
-_SNAP = 400
+_MAX_SNAP = 400
 """Most characters by which a window is extended back to the beginning of its line."""
 
-_FEW_WORDS = 6
+_MAX_FRAGMENT_WORDS = 6
 """Most words of a line without a full stop that counts as complete."""
 
 _WORDS = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}\W{1,3}){3,}")
@@ -285,7 +285,7 @@ def _absence(text: str) -> Absence:
 
 
 def _breaks_off(text: str, line: Stretch, start: int) -> bool:
-    if len(text[start:].split()) <= _FEW_WORDS:
+    if len(text[start:].split()) <= _MAX_FRAGMENT_WORDS:
         return False
     sentence = last_sentence(text, *line)
     return breaks_off(text, text[slice(*(sentence or line))])
@@ -303,8 +303,8 @@ def _last_line(text: str, start: int) -> Stretch:
 
 
 def _from_line(text: str, at: int) -> int:
-    line = text.rfind("\n", max(at - _SNAP, 0), at) + 1
-    return line if line or at <= _SNAP else at
+    line = text.rfind("\n", max(at - _MAX_SNAP, 0), at) + 1
+    return line if line or at <= _MAX_SNAP else at
 
 
 def _whole(text: str, start: int) -> FinalAnswer | None:

@@ -316,7 +316,7 @@ Stretch = tuple[int, int]
 """Offsets of a part of a text."""
 LONGEST_SENTENCE = 360
 """Most characters of a last sentence that is a guess at the answer."""
-_COURTESIES = 5
+_MAX_COURTESIES = 5
 """Most sentences of courtesy at a text's end that are skipped."""
 _SENTENCE_GAP = re.compile(r"[.!?…][\"'”’)*_]{0,3}\s+(?=[^\s\d.,a-z])|[。！？]\s*")
 _COURTESY = re.compile(
@@ -370,7 +370,7 @@ def is_closed(text: str) -> bool:
 def substance_end(text: str, start: int) -> int:
     """Return where a text's content after an offset ends: before closing sentences of mere courtesy."""
     end = len(text)
-    for _ in range(_COURTESIES):
+    for _ in range(_MAX_COURTESIES):
         last = last_sentence(text, start, end)
         if last is None or _COURTESY.match(text[slice(*last)]) is None or not text[start : last[0]].strip():
             break

@@ -85,9 +85,9 @@ Stretch = tuple[int, int]
 """Start and end of characters in a line."""
 MOST_LINES: Final = 2_000
 """Most lines of a compared text: the time is quadratic."""
-_LONGEST: Final = 2_000  # Most characters of a line whose words are compared.
-_ALIKE: Final = 0.4  # Least share of common words of two lines that count as one changed line.
-_BLOCK: Final = 4_000  # Most pairs of lines in a block for which the most similar ones are searched.
+_MAX_LINE: Final = 2_000  # Most characters of a line whose words are compared.
+_MIN_SIMILARITY: Final = 0.4  # Least share of common words of two lines that count as one changed line.
+_MAX_BLOCK_PAIRS: Final = 4_000  # Most pairs of lines in a block for which the most similar ones are searched.
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -149,7 +149,7 @@ def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | 
 def _paired(
     old: Sequence[str], new: Sequence[str], left: range, right: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    together = _most_alike(old, new, left, right) if len(left) * len(right) <= _BLOCK else []
+    together = _most_alike(old, new, left, right) if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
     at_left, at_right = left.start, right.start
     for first, second in [*together, (left.stop, right.stop)]:
         yield from ((line, None) for line in range(at_left, first))
@@ -181,7 +181,7 @@ def _most_alike(old: Sequence[str], new: Sequence[str], left: range, right: rang
 
 
 def _words(line: str) -> Counter[str]:
-    return Counter(_WORD.findall(line[:_LONGEST]))
+    return Counter(_WORD.findall(line[:_MAX_LINE]))
 
 
 def _alike(one: Counter[str], other: Counter[str]) -> float:
@@ -189,11 +189,11 @@ def _alike(one: Counter[str], other: Counter[str]) -> float:
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
     share = 2 * common / sum(inked) if sum(inked) else 0.0
-    return share if share >= _ALIKE else 0.0
+    return share if share >= _MIN_SIMILARITY else 0.0
 
 
 def _differing(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
-    if max(len(left), len(right)) > _LONGEST:
+    if max(len(left), len(right)) > _MAX_LINE:
         return ((0, len(left)),), ((0, len(right)),)
     old, new = _WORD.findall(left), _WORD.findall(right)
     at_left, at_right = _starts(old), _starts(new)

@@ -17,7 +17,7 @@ from workbench.core.text.symbols import WORDS
 
 MAX_OPEN = 6
 """Most unclosed emphasis marks that are tracked."""
-_FAR = 40
+_CONTEXT_CHARACTERS = 40
 """Number of characters next to a mark that are examined."""
 _BY_LENGTH: dict[int, StyleName] = {1: "italic", 2: "bold", 3: "bold"}
 _STARS = re.compile(r"\*+")
@@ -133,8 +133,8 @@ def _pair(marks: list[_DelimiterRun]) -> list[tuple[int, int]]:
 
 def _is_emphasis(text: str, line: tuple[int, int], first: _DelimiterRun, last: _DelimiterRun) -> bool:
     inside = text[first.end : last.start]
-    before = _side_before(text[max(first.start - _FAR, line[0]) : first.start].rstrip())
-    after = _side_after(text[last.end : min(last.end + _FAR, line[1])].lstrip())
+    before = _side_before(text[max(first.start - _CONTEXT_CHARACTERS, line[0]) : first.start].rstrip())
+    after = _side_after(text[last.end : min(last.end + _CONTEXT_CHARACTERS, line[1])].lstrip())
     operands = ("operand", "number")
     between = before in operands and after in operands
     if "|" in inside:

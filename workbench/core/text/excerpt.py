@@ -9,8 +9,8 @@ from workbench.core.text.inert import inert
 from workbench.core.text.markdown import render
 from workbench.core.text.math import render_math
 
-_AROUND = 60
-_LONGEST = 200
+_CONTEXT_CHARACTERS = 60
+_MAX_PART = 200
 
 
 class LineExcerpt(NamedTuple):
@@ -32,14 +32,14 @@ def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
     after = text[end:] if right < 0 else text[end:right]
     marked = text[start:end]
     return LineExcerpt(
-        before=inert(before if len(before) <= _AROUND else "…" + before[-_AROUND:]),
+        before=inert(before if len(before) <= _CONTEXT_CHARACTERS else "…" + before[-_CONTEXT_CHARACTERS:]),
         marked=shortened(marked),
-        after=inert(after if len(after) <= _AROUND else after[:_AROUND] + "…"),
+        after=inert(after if len(after) <= _CONTEXT_CHARACTERS else after[:_CONTEXT_CHARACTERS] + "…"),
     )
 
 
 def shortened(text: str) -> str:
-    return inert(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+    return inert(text if len(text) <= _MAX_PART else text[:_MAX_PART] + "…")
 
 
 # -- The position of a search text, matched like in the database: ASCII letters match in either case.
@@ -67,7 +67,7 @@ def snippet(text: str, search: str) -> str | None:
 
 LONGEST = 2_000
 """Most characters of a rendered answer."""
-_SHORT = 24
+_MAX_SHORT = 24
 """Most characters of an answer in a sentence."""
 _DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
 _MATH = re.compile(r"\\|\^|_\{")
@@ -92,7 +92,7 @@ def shown_answer(text: str, *, raw: bool = False) -> str:
 def short_answer(text: str | None, *, raw: bool = False) -> str:
     """Return a final answer as displayed if it is short enough for a sentence, else ""."""
     shown = shown_answer(text or "", raw=raw)
-    return shown if len(shown) <= _SHORT and "\n" not in shown else ""
+    return shown if len(shown) <= _MAX_SHORT and "\n" not in shown else ""
 
 
 def _is_stretch(text: str) -> bool:

@@ -14,7 +14,7 @@ _NO_ROOM = {"Mn", "Me", "Cf"}
 NONE = "–"
 """The sign of an undefined value."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-_NAMED = 4
+_MAX_NAMED = 4
 """Most names that are listed; of more, the first three are listed and the others counted."""
 
 
@@ -95,8 +95,8 @@ def waits(number: int) -> str:
 
 def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
     """Join names for a sentence: ``a, b and c``; of many, the first and the number of others."""
-    if len(names) > _NAMED:
-        names = (*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more")
+    if len(names) > _MAX_NAMED:
+        names = (*names[: _MAX_NAMED - 1], f"{len(names) - _MAX_NAMED + 1} more")
     return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 

@@ -22,7 +22,7 @@ _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MATH_LIKE = re.compile(r"[\\=^_<>+]")
 _LETTER = re.compile(r"\s*[^\W\d_]\s*")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-_NEAR = 8
+_CONTEXT_CHARACTERS = 8
 """Number of characters next to a formula that are examined."""
 
 
@@ -128,8 +128,8 @@ class _Finder:
     def are_signs(self, start: int, close: int, body: str) -> bool:
         if sum(body.count(mark) for mark in "([{") != sum(body.count(mark) for mark in ")]}"):
             return True
-        before = self.text[max(start - _NEAR, 0) : start].rstrip(" ")[-1:]
-        after = self.text[close + 1 : min(close + 1 + _NEAR, self.end)].lstrip(" ")[:1]
+        before = self.text[max(start - _CONTEXT_CHARACTERS, 0) : start].rstrip(" ")[-1:]
+        after = self.text[close + 1 : min(close + 1 + _CONTEXT_CHARACTERS, self.end)].lstrip(" ")[:1]
         return (before.isdigit() or before in _CLOSING) and (after.isdigit() or after in _OPENING)
 
     def code(self, start: int, ticks: str) -> Fragment | None:

@@ -37,7 +37,7 @@ QUESTIONS = ("verdict", "reason", "answer_subtype", "tags", "unsure", "note")
 TEXTS = {"question": "question", "answer": "reference", "completion": "completion"}
 """Key of the released schema -> name of the text in other tools."""
 
-_LONGEST_CHOICE = 100
+_MAX_CHOICE = 100
 _OF_VERDICTS = {"verdict", *FIELDS["gold"], *GRADES}
 """Names whose values may be any word for a verdict; under other names only `VERDICTS` count."""
 
@@ -94,7 +94,7 @@ def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at
         return given[name][0] if given.get(name) else None
 
     others = [texts for name, texts in given.items() if name not in (*QUESTIONS, LINE)]
-    elsewhere = [text for texts in others for text in texts if len(text) <= _LONGEST_CHOICE]
+    elsewhere = [text for texts in others for text in texts if len(text) <= _MAX_CHOICE]
     types = [parsed.code for text in elsewhere if (parsed := parse_type(text)) is not None and parsed.is_subtype]
     return CarriedAnswers(
         person=person,

@@ -41,11 +41,11 @@ LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
 
 MOST_COLUMNS = 10_000
 """Most columns of a table; spreadsheets have 16,384, and a transposed one has as many as rows."""
-_BATCH = 256
-_HELD = 1 << 30
+_BATCH_ROWS = 256
+_MAX_BATCH_BYTES = 1 << 30
 """Most bytes of rows that are read together, if each were as long as its row group."""
 
-_LONGEST_JSON = 512 << 20
+_MAX_JSON_BYTES = 512 << 20
 _NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|\bNaN\b', re.DOTALL)
 """A JSON string, or NaN outside of strings."""
 _NO_TEXT = "holds bytes that are not UTF-8. Write it as text."
@@ -148,9 +148,9 @@ def whole(stream: Stream, path: Path) -> bytes:
         while block := stream.read(1 << 20):
             parts.append(block)
             size += len(block)
-            if size > _LONGEST_JSON:
+            if size > _MAX_JSON_BYTES:
                 raise FormatError(
-                    f"{path}: a JSON document of more than {_LONGEST_JSON >> 20} MiB can't be read.",
+                    f"{path}: a JSON document of more than {_MAX_JSON_BYTES >> 20} MiB can't be read.",
                     "Write one object a line, such as with: jq -c '.[]'",
                 )
     except (EOFError, zlib.error) as error:
@@ -378,7 +378,7 @@ def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
         packed = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
         refuse_bomb(path, group.total_byte_size, packed)
         longest = max(longest, group.total_byte_size)
-    return max(1, min(_BATCH, _HELD // longest))
+    return max(1, min(_BATCH_ROWS, _MAX_BATCH_BYTES // longest))
 
 
 def _cells_object(header: list[str], cells: list[str]) -> bytes:

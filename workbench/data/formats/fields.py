@@ -79,10 +79,10 @@ _NO_PERSON = _JUDGING | {"model", "llm", "auto", "predicted"}
 _WORD = re.compile(r"[^\W_]+")
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
-_ENOUGH = 6
+_MIN_RELEASED_KEYS = 6
 _COLUMN = "COLUMN"
 """Placeholder for a column's name in a message."""
-_SHOWN = 40
+_MAX_SHOWN = 40
 """Most columns named in an error."""
 
 
@@ -108,7 +108,7 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def is_released(keys: Iterable[str]) -> bool:
-    return len(set(keys) & set(RELEASED_KEYS)) >= _ENOUGH
+    return len(set(keys) & set(RELEASED_KEYS)) >= _MIN_RELEASED_KEYS
 
 
 def known_licence(text: str | None) -> str | None:
@@ -226,8 +226,8 @@ def map_by_words(
 
 
 def columns_there(found: Sequence[str]) -> str:
-    more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
-    return f"Columns there: {', '.join(found[:_SHOWN]) or 'none'}{more}."
+    more = f" and {len(found) - _MAX_SHOWN:,} more" if len(found) > _MAX_SHOWN else ""
+    return f"Columns there: {', '.join(found[:_MAX_SHOWN]) or 'none'}{more}."
 
 
 def fold(column: str) -> str:
@@ -238,9 +238,9 @@ def fold(column: str) -> str:
 
 
 Pair = tuple[str | None, str | None]
-_REMEMBERED = 10_000
-_LISTED = 20
-_LONGEST_WORD = 40
+_MAX_CACHED = 10_000
+_MAX_LISTED = 20
+_MAX_WORD = 40
 
 
 class TypeFields(NamedTuple):
@@ -296,7 +296,7 @@ class TypeReader:
         pair = (type_text, subtype_text)
         fields = self._known.get(pair)
         if fields is None:
-            if len(self._known) >= _REMEMBERED:
+            if len(self._known) >= _MAX_CACHED:
                 self._known.clear()
             fields = self._known[pair] = _either(*pair) if self._one_column else _both(*pair)
         return fields
@@ -326,7 +326,7 @@ class TypeCounts:
         count.values += 1
         if not is_type(text):
             count.unknown += 1
-            _add_word(count, text[:_LONGEST_WORD], 1)
+            _add_word(count, text[:_MAX_WORD], 1)
 
 
 def types_summed(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
@@ -341,11 +341,11 @@ def types_summed(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
 
 
 def _add_word(count: TypeColumn, word: str, times: int) -> None:
-    if word in count.words or len(count.words) < _LISTED:
+    if word in count.words or len(count.words) < _MAX_LISTED:
         count.words[word] = count.words.get(word, 0) + times
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_MAX_CACHED)
 def is_type(text: str) -> bool:
     return parse_type(text) is not None
 

@@ -26,13 +26,13 @@ from workbench.data.formats.verdict_words import (
 )
 
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
-_LONGEST_NAME: Final = 80
+_MAX_NAME: Final = 80
 """Most characters of a model's or a domain's name."""
-_LOOKED_INTO: Final = 1_000
+_MAX_COLUMNS: Final = 1_000
 """Most columns whose values are examined, in addition to those recognised by name."""
-_OFFERED: Final = 8
+_MAX_SUGGESTED: Final = 8
 """Most verdict columns in a suggestion; a table with words as columns may have thousands."""
-_VALUES, _LONGEST_VALUE, _LOOKED_AT = 3, 24, 200
+_VALUES, _MAX_VALUE, _LOOKED_AT = 3, 24, 200
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
@@ -75,7 +75,7 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         others = [one for one in self.verdicts if "gold" not in columns or fold(one) in GRADES]
         taken = {*guesses.values(), *columns.values(), *graders}
         free = [one for one in others if one not in taken]
-        words += [f"{opt.verdict:{shlex.quote(f'{self.verdicts[one]}={one}')}}" for one in free[:_OFFERED]]
+        words += [f"{opt.verdict:{shlex.quote(f'{self.verdicts[one]}={one}')}}" for one in free[:_MAX_SUGGESTED]]
         if free and "gold" not in (*guesses, *columns):
             words.append(f"(or {opt.map:{shlex.quote(f'gold={free[0]}')}} if people gave these verdicts)")
         return " ".join(words)
@@ -89,7 +89,7 @@ def first_look(path: Path) -> FirstLook:
     """
     every, sample = sampled(path)
     fields = types_put_right(sample, _recognised(every))
-    keys = list(dict.fromkeys((*every[:_LOOKED_INTO], *fields.values())))
+    keys = list(dict.fromkeys((*every[:_MAX_COLUMNS], *fields.values())))
     if "reference" in fields and is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
         del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
@@ -128,12 +128,12 @@ def _map_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -
 
 
 def _are_names(texts: Sequence[str]) -> bool:
-    return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _LONGEST_NAME for text in texts)
+    return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _MAX_NAME for text in texts)
 
 
 def _first_values(cells: Sequence[Any]) -> tuple[str, ...]:
     said = ("" if cell is None else cell if isinstance(cell, str) else json.dumps(cell) for cell in cells)
-    lines = (" ".join(text[:_LOOKED_AT].split())[:_LONGEST_VALUE] for text in said)
+    lines = (" ".join(text[:_LOOKED_AT].split())[:_MAX_VALUE] for text in said)
     return tuple(islice(dict.fromkeys(line for line in lines if line), _VALUES))
 
 

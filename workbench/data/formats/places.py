@@ -23,7 +23,7 @@ _STEPS = re.compile(r"(?:\.[^.\[\]]+|\[-?[0-9]{1,9}\])+")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(-?[0-9]+)\]")
 _SPEAKERS: Final[dict[str, Speaker]] = {"question": "user", "reference": "assistant", "completion": "assistant"}
 """Field -> the speaker whose turn of a chat is read."""
-_LONGEST: Final = 40
+_MAX_SHOWN: Final = 40
 _ABSENT: Final = object()
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _list = msgspec.json.Decoder(list[msgspec.Raw])
@@ -116,7 +116,7 @@ def value_at(cells: Cells, place: ColumnPath) -> Any:
     """Return the value at a path of a row; None if it is missing, or the beginning of an unreadable value."""
     value = _value(cells, place, {})
     if value is _ABSENT and place.column in cells and not place.steps:
-        return f"{bytes(cells[place.column])[:_LONGEST].decode(errors='replace')}…"
+        return f"{bytes(cells[place.column])[:_MAX_SHOWN].decode(errors='replace')}…"
     return None if value is _ABSENT else value
 
 

@@ -49,7 +49,7 @@ FIXED_KEY = "schema_version"
 FIXED_VERSION = "verifybench-fixed-1"
 """Marks rows of our ``verifybench-fixed`` export; it is dropped when such a file is read."""
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
-_REMEMBERED = 10_000
+_MAX_CACHED = 10_000
 NO_SOURCE = "unknown"
 """The name of the source of rows with only a domain."""
 _GOLD: Final[dict[str | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
@@ -285,7 +285,7 @@ class RowBuilder(Builder[ItemRecord]):
         extras = self._extras(keys)
         usual = (*RELEASED_KEYS, *(key for key, _ in extras))
         layout = json.dumps(keys, ensure_ascii=False) if self._as_released and keys != usual else None
-        if len(self._shapes) >= _REMEMBERED:
+        if len(self._shapes) >= _MAX_CACHED:
             self._shapes.clear()
         shape = self._shapes[keys] = _KeyShape(extras, layout)
         return shape
@@ -294,7 +294,7 @@ class RowBuilder(Builder[ItemRecord]):
         return self._nul(next(field for field in self._columns if "\0" in str(getattr(row, field))))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_MAX_CACHED)
 def gold_of(column: str, value: bool | float | str | None) -> bool | None:
     """Return the label for a column's value, in any known word; None for an empty value.
 

@@ -29,7 +29,7 @@ _IDS: Final[dict[str, tuple[str, ...]]] = {
 }
 _UNSUITABLE: Final = "unsuitable"
 _SAMPLE: Final = (1_000, 64 << 20)
-_LONGEST: Final = 40
+_MAX_WORD: Final = 40
 _texts = msgspec.json.Decoder(dict[str, str])
 Line = dict[str, Any]
 """A label or a verdict, by the fields of its kind of line."""
@@ -140,7 +140,7 @@ class LabelSheet(Sheet):
         label = _label(cells[person])
         if not label:
             message = (
-                f"{cells[person][:_LONGEST]!r} is no label of {person[:_LONGEST]}. Write correct, incorrect, true, "
+                f"{cells[person][:_MAX_WORD]!r} is no label of {person[:_MAX_WORD]}. Write correct, incorrect, true, "
                 "false, yes, no, 1, 0, unsuitable: REASON, or a subtype such as A1."
             )
             return Refusal(line=number, code="wrong_type", field=person, message=message, raw=b"")

@@ -59,7 +59,7 @@ _AGAIN: Final = "Get another copy of it."
 _GZIP = b"\x1f\x8b"
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _COMPRESSED_BLOCK = 64 * 1024
-_SUSPICIOUS: Final = (64 << 20, 300)
+_RATIO_LIMIT: Final = (64 << 20, 300)
 """Decompressed bytes between checks of the compression ratio, and the largest ratio; rows have about forty."""
 _OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
 """First bytes of files with an unsupported compression -> its name."""
@@ -83,7 +83,7 @@ _ENCODINGS: Final = {
 _WHOLE_LINE: Final = re.compile(rb"\n|\r.", re.DOTALL)
 _LINE_END: Final = re.compile(rb"\r+\n|[\r\n]")
 _QUOTED: Final = re.compile(rb'"[^"]*"')
-_HEAD = 1 << 20
+_HEAD_BYTES = 1 << 20
 _SUFFIXES: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -271,7 +271,7 @@ class _Unzipped:
     def _watch(self, taken: int, given: int) -> None:
         self._taken += taken
         self._given += given
-        if self._given < _SUSPICIOUS[0]:
+        if self._given < _RATIO_LIMIT[0]:
             return
         refuse_bomb(self._place, self._given, self._taken)
         self._taken = self._given = 0
@@ -283,7 +283,7 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
     Raises:
         FormatError: The ratio is too high.
     """
-    stretch, most = _SUSPICIOUS
+    stretch, most = _RATIO_LIMIT
     if given >= stretch and given > most * taken:
         raise FormatError(f"{place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
 
@@ -344,7 +344,7 @@ def first_bytes(path: Path) -> bytes:
     """
     with open_stream(path) as (stream, _):
         try:
-            return stream.read(_HEAD)
+            return stream.read(_HEAD_BYTES)
         except (EOFError, zlib.error):
             return b""
 

@@ -35,8 +35,8 @@ _SPANS: Final = {"h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timede
 _UNITS: Final = {"y": "%y", "m": "%m", "d": "%d", "s": "%S"}
 _SPELLED: Final = {"yyy": "%Y", "yyyy": "%Y", "mmm": "%b", "mmmm": "%B", "ddd": "%a", "dddd": "%A"}
 _FIRST_DAY: Final = date(1900, 1, 1)
-_SHOWN: Final = 60
-_ENOUGH: Final = 2
+_MAX_SHOWN: Final = 60
+_MIN_COLUMNS: Final = 2
 """Fewest recognised columns of a sheet with data."""
 _SAVE: Final = "Open the file in a spreadsheet program and save it, or save the sheet as CSV."
 
@@ -113,7 +113,7 @@ def _data_sheet(sheets: Sequence[Any], *, is_stale: bool) -> DataSheet:
     headers = [next(_rows(sheet), SheetRow(1, [], {})) for sheet in sheets]
     names = [frozenset(map(fold, header.cells)) for header in headers]
     at = max(range(len(sheets)), key=lambda place: len(KNOWN & names[place]))
-    like = [place for place, some in enumerate(names) if len(KNOWN & some) >= _ENOUGH or some == names[at]]
+    like = [place for place, some in enumerate(names) if len(KNOWN & some) >= _MIN_COLUMNS or some == names[at]]
     others = [place for place in like if place != at and next(_rows(sheets[place], headers[place].number), None)]
     rows = _data_rows(sheets[at], headers[at].number, is_stale=is_stale)
     return DataSheet(headers[at].cells, rows, [sheets[place].title for place in others])
@@ -140,7 +140,7 @@ def _rows(sheet: Any, after: int = 0, formulas: Mapping[_Place, str] = {}) -> It
         for place, cell in enumerate(row):
             if (number, place) in formulas:
                 text = cells[place] = formulas[number, place]
-                faults[place] = f"is the formula {text[:_SHOWN]} without a stored value. {_SAVE}"
+                faults[place] = f"is the formula {text[:_MAX_SHOWN]} without a stored value. {_SAVE}"
             elif cell.data_type == "e":
                 faults[place] = f"is the error {cells[place]}. Correct the cell and save the file again."
         while cells and not cells[-1]:

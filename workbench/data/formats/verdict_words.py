@@ -34,8 +34,8 @@ MISTAKES: Final = 2
 _GRADES: Final = frozenset("abcde")
 """Letters that, in addition to "f", show that a column has letter grades."""
 _NUMBERS: Final = ("correct", "incorrect", "abstain", "error", "scored", "missing", "unknown")
-_LONGEST: Final = 40
-_LISTED: Final = 20
+_MAX_WORD: Final = 40
+_MAX_LISTED: Final = 20
 _CALLED: Final = "correct, incorrect, true, false, yes, no, 1, 0, pass, fail, abstain, error, or a number for a score"
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -140,8 +140,8 @@ def _word(value: Any) -> str:
 
 def _unknown(line: int, count: VerdictColumn, value: Any) -> Refusal:
     count.unknown += 1
-    said = (value if isinstance(value, str) else json.dumps(value))[:_LONGEST]
-    if said in count.words or len(count.words) < _LISTED:
+    said = (value if isinstance(value, str) else json.dumps(value))[:_MAX_WORD]
+    if said in count.words or len(count.words) < _MAX_LISTED:
         count.words[said] = count.words.get(said, 0) + 1
     message = f"{said!r} is no word for a verdict of {count.verifier}. Write {_CALLED}."
     return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
@@ -154,6 +154,6 @@ def summed(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:
         for name in _NUMBERS:
             setattr(whole, name, getattr(whole, name) + getattr(one, name))
         for word, times in one.words.items():
-            if word in whole.words or len(whole.words) < _LISTED:
+            if word in whole.words or len(whole.words) < _MAX_LISTED:
                 whole.words[word] = whole.words.get(word, 0) + times
     return list(found.values())

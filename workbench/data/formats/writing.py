@@ -42,7 +42,7 @@ ITEM_COLUMNS: dict[str, Kind] = {
 }
 """Columns of an item table; type fields are not swapped, ``gold_correct`` is the final label."""
 
-_BATCH = 1_000
+_BATCH_ROWS = 1_000
 _quote = json.encoder.encode_basestring
 _ALWAYS = tuple(RELEASED[field] for field in ("question_id", "completion_id", "question", "reference", "completion"))
 
@@ -202,7 +202,7 @@ def write_parquet(file: IO[bytes], columns: dict[str, Kind], rows: Iterable[Sequ
     written = 0
     cells = iter(rows)
     with pq.ParquetWriter(file, schema) as writer:
-        while batch := list(islice(cells, _BATCH)):
+        while batch := list(islice(cells, _BATCH_ROWS)):
             arrays = [pa.array(column, type=schema.field(n).type) for n, column in enumerate(zip(*batch, strict=True))]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             written += len(batch)

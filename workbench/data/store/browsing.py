@@ -33,9 +33,9 @@ from workbench.data.store import searching
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 
 QUESTION_CHARACTERS = 160
-_MEANT = 1_000
+_MAX_MATCHES = 1_000
 """Most rows and ids that match an id."""
-_END = 4
+_MIN_SUFFIX = 4
 """Fewest characters of a suffix that matches an id."""
 _LAST = "\U0010ffff"
 
@@ -286,9 +286,9 @@ def meant(connection: sqlite3.Connection, key: str) -> list[int]:
         "c.question_id IN (SELECT id FROM questions WHERE {}) ORDER BY c.id LIMIT ?2"
     )
     own = f"SELECT c.id FROM completions AS c WHERE {VISIBLE} AND {end} LIMIT ?2"
-    asked = [of_question.format(whole), *([own, of_question.format(end)] if len(key) >= _END else [])]
+    asked = [of_question.format(whole), *([own, of_question.format(end)] if len(key) >= _MIN_SUFFIX else [])]
     for query in asked:
-        if found := [row[0] for row in connection.execute(query, (key, _MEANT))]:
+        if found := [row[0] for row in connection.execute(query, (key, _MAX_MATCHES))]:
             return found
     return []
 
@@ -300,7 +300,7 @@ def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:
             f"SELECT * FROM (SELECT key FROM {table} WHERE key >= ?1 AND key < ?2 LIMIT ?3)"
             for table in ("completions", "questions")
         )
-        if found := [row[0] for row in connection.execute(both, (begin, begin + _LAST, _MEANT))]:
+        if found := [row[0] for row in connection.execute(both, (begin, begin + _LAST, _MAX_MATCHES))]:
             return found
     return []
 

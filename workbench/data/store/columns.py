@@ -45,12 +45,12 @@ ORIGINS = ("none", "imported", "agreed", "adjudicated")
 EVERY_ROW = (0, 2**63 - 1)
 OF_QUESTION = FIELDS[:5]
 """Properties that an item inherits from its question, unless annotators changed them."""
-_LONGEST = 80
+_MAX_VALUE = 80
 """Most characters of a group's name."""
-_MOST_VALUES = 10_000
+_MAX_VALUES = 10_000
 _PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
 """Row ids read at once: few at first, because new reasons are read twice, as a list of texts."""
-_CODED = 40
+_MAX_CODED_REASONS = 40
 """Most reasons that SQLite encodes itself."""
 _OUTCOMES = len(OutcomeCode)
 _UNKNOWN = 200
@@ -214,10 +214,10 @@ def stored_values(connection: Connection, field: str, items: npt.NDArray[np.inte
     while block := rows.fetchmany(_PIECE):
         raise_if_cancelled()
         ids, values = zip(*block, strict=True)
-        codes = [places.setdefault(value[:_LONGEST], len(places)) for value in values]
-        if len(places) > _MOST_VALUES:
+        codes = [places.setdefault(value[:_MAX_VALUE], len(places)) for value in values]
+        if len(places) > _MAX_VALUES:
             raise UsageError(
-                f"{field} has more than {_MOST_VALUES:,} values: metrics can't be broken down by it.",
+                f"{field} has more than {_MAX_VALUES:,} values: metrics can't be broken down by it.",
                 f"It can be asked for: {opt.where:column:NAME=VALUE}",
             )
         here = np.isin(ids, items)
@@ -267,7 +267,7 @@ def _coded_verdicts(
 ) -> _SomeVerdicts | None:
     import numpy as np
 
-    if len(places) > _CODED:
+    if len(places) > _MAX_CODED_REASONS:
         return None
     known = "".join(f" WHEN ? THEN {place}" for place in places.values())
     place = f"CASE reason{known} WHEN '' THEN 0 ELSE {_UNKNOWN} END"

@@ -22,7 +22,7 @@ _BY_COORDINATOR: Final = (
 )
 
 
-_LONGEST: Final = 200
+_MAX_NAME: Final = 200
 
 
 class Use(NamedTuple):
@@ -37,10 +37,10 @@ def require_name(name: str) -> None:
     Raises:
         UsageError: The name is empty, too long or not printable.
     """
-    if not name.strip() or len(name) > _LONGEST or not name.isprintable():
+    if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
         raise UsageError(
-            f"{name[:_LONGEST]!r} is no name for a data set.",
-            f"Use 1 to {_LONGEST} printable characters (import: {opt.dataset:NAME}).",
+            f"{name[:_MAX_NAME]!r} is no name for a data set.",
+            f"Use 1 to {_MAX_NAME} printable characters (import: {opt.dataset:NAME}).",
         )
 
 

@@ -28,9 +28,9 @@ from workbench.data.store.item_rows import Matched
 # -- Killed or failed imports: their rows are hidden until the next import removes them.
 
 
-_AT_ONCE = 500
+_BATCH_ROWS = 500
 """Most rows in one transaction."""
-_QUIET_S = 10.0
+_QUIET_SECONDS = 10.0
 
 
 class ImportProcess(Struct, frozen=True):
@@ -90,7 +90,7 @@ def _alive(database: Database, left: ImportProcess) -> bool:
 
         return left.pid is not None and psutil.pid_exists(left.pid)
     found = life_at(process, database.path)
-    return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_S))
+    return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_SECONDS))
 
 
 OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions", "trainings")
@@ -129,7 +129,7 @@ def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str
         if last < first or not _is_there(connection, left):
             return False
         for table, column in tables.items():
-            connection.execute(f"DELETE FROM {table} WHERE {column} >= max(?, ?)", (first, last - _AT_ONCE + 1))
+            connection.execute(f"DELETE FROM {table} WHERE {column} >= max(?, ?)", (first, last - _BATCH_ROWS + 1))
     return True
 
 
@@ -145,7 +145,7 @@ CHUNK = 500
 """Most rows in one transaction while others may be writing."""
 SHOWN = 20
 """Most rejected rows listed in a report."""
-_BULK_CHUNK = 1_000
+_BULK_CHUNK_ROWS = 1_000
 _CACHE_KIB = 64 * 1024
 
 
@@ -234,7 +234,7 @@ class ImportSession:
 
     def __init__(self, database: Database, dataset: str, bulk: sqlite3.Connection | None) -> None:
         self.dataset = dataset
-        self.batch = CHUNK if bulk is None else _BULK_CHUNK
+        self.batch = CHUNK if bulk is None else _BULK_CHUNK_ROWS
         self._database = database
         self._bulk = bulk
         self._rows: ImportRows | None = None

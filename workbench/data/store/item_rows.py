@@ -77,10 +77,10 @@ def _place(connection: sqlite3.Connection, completion: int | None) -> str:
     return f"row {completion - row[1] + 1:,} of those taken from {PurePath(row[0]).name[:80]}"
 
 
-_REMEMBERED = 50_000
-_SHOWN = 60
+_MAX_CACHED = 50_000
+_MAX_SHOWN = 60
 """Most characters of a question in a message."""
-_EXPLAINED = 100
+_MAX_EXPLAINED = 100
 """Most contradicted rows that are looked up while a first import fills the tables, which is slow."""
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
 _INSERT_QUESTION_TEXT = (
@@ -233,7 +233,7 @@ class ItemInserter:
         )
 
     def _text_refusal(self, item: ItemRecord, code: str, fields: tuple[str, ...], where: str) -> Refusal:
-        begins = " ".join(item.question.split())[:_SHOWN]
+        begins = " ".join(item.question.split())[:_MAX_SHOWN]
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked == self._asked:
             same, may_differ = "question, reference answer, model and completion", "gold or further column"
@@ -250,7 +250,7 @@ class ItemInserter:
         )
 
     def _contradicted(self, item: ItemRecord) -> Contradicted | None:
-        if self._connection is None or (not self._indexed and self._explained >= _EXPLAINED):
+        if self._connection is None or (not self._indexed and self._explained >= _MAX_EXPLAINED):
             return None
         self._explained += 1
         self.flush()
@@ -370,7 +370,7 @@ class ItemInserter:
                 assert self._connection is not None
                 self._connection.executemany(statement, rows)
             rows.clear()
-        if len(self._questions) > _REMEMBERED and not self._dry:
+        if len(self._questions) > _MAX_CACHED and not self._dry:
             self._questions.clear()
 
 

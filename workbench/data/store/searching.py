@@ -14,13 +14,13 @@ from workbench.core.database.selection import VISIBLE_QUESTION, items_for
 from workbench.core.text.excerpt import snippet
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 
-_LONGEST_PATTERN: Final = 10_000
+_MAX_PATTERN: Final = 10_000
 """Most characters of a pattern; SQLite accepts up to 50,000 bytes."""
-_CONFIRMED: Final = (64, 8_192)
+_BATCH_SIZES: Final = (64, 8_192)
 """Candidates whose texts are read together: initially, and at most."""
-_MANY: Final = 20
+_FREQUENT_RATIO: Final = 20
 """Ratio of all questions to matching ones below which matches are frequent."""
-_FEW: Final = 8
+_RARE_RATIO: Final = 8
 """Ratio of all items to matching ones above which matches are rare."""
 _QUESTION: Final = "questions AS q JOIN question_text AS qt ON qt.id = q.id"
 
@@ -33,7 +33,7 @@ def holds(columns: Sequence[str], search: str) -> Clause:
         search.encode()
     except UnicodeEncodeError:
         return "0", []  # Half a character, which only a broken terminal sends.
-    if len(search) > _LONGEST_PATTERN or "\0" in search:
+    if len(search) > _MAX_PATTERN or "\0" in search:
         sql, value = "instr(lower({}), lower(?)) > 0", search
     else:
         escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -81,9 +81,9 @@ def _found(texts: Iterable[str], search: str) -> Iterator[str]:
 
 
 def all_matching(connection: sqlite3.Connection, index: TextIndex, search: str) -> Clause:
-    candidates = list(islice(index.candidates("completions", search), index.completions // _FEW + 1))
+    candidates = list(islice(index.candidates("completions", search), index.completions // _RARE_RATIO + 1))
     text, parameters = holds(("c.key", "ct.text"), search)
-    if not index.completions or len(candidates) > index.completions // _FEW:
+    if not index.completions or len(candidates) > index.completions // _RARE_RATIO:
         questions = _listed(_questions(connection, NO_INDEX, search))
         return f"(c.question_id IN (SELECT value FROM json_each(?)) OR {text})", [questions, *parameters]
     own = f"SELECT c.id FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id WHERE {text} AND c.id"
@@ -103,7 +103,7 @@ def _and(one: Clause, other: Clause) -> Clause:
 
 
 def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where: Clause, through: int) -> Iterator[int]:
-    size, most = _CONFIRMED
+    size, most = _BATCH_SIZES
     while some := list(islice(candidates, size)):
         listed = _listed(item for item in some if item <= through)
         yield from _items(connection, ("c.id IN (SELECT value FROM json_each(?))", [listed]), where)
@@ -113,7 +113,7 @@ def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where:
 def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], where: Clause, after: int) -> Iterator[int]:
     if listed := array("q", questions):
         (last,) = connection.execute("SELECT max(id) FROM questions").fetchone()
-        by_item, by_question = ("", "+") if len(listed) * _MANY > last else ("+", "")
+        by_item, by_question = ("", "+") if len(listed) * _FREQUENT_RATIO > last else ("+", "")
         which = f"{by_question}c.question_id IN (SELECT value FROM json_each(?)) AND {by_item}c.id > ?"
         text, parameters = _and((which, [_listed(listed), after]), where)
         sql = f"SELECT c.id FROM {items_for(text)} WHERE {text} ORDER BY {by_item}c.id"

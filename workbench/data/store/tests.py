@@ -145,7 +145,7 @@ def _json(values: Sequence[object]) -> str:
     return msgspec.json.encode(list(values)).decode()
 
 
-_LINES = 1_000
+_BATCH_ROWS = 1_000
 """Solutions in one query."""
 
 
@@ -244,7 +244,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
     Args:
         suites: Suites whose tests are counted.
     """
-    for start in range(0, len(items), _LINES):
+    for start in range(0, len(items), _BATCH_ROWS):
         rows = (
             database.reader()
             .execute(
@@ -252,7 +252,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
                 "CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN code_problems AS p "
                 "ON p.question_id = c.question_id CROSS JOIN questions AS q ON q.id = c.question_id "
                 "CROSS JOIN datasets AS d ON d.id = q.dataset_id ORDER BY wanted.key",
-                (_json(items[start : start + _LINES]),),
+                (_json(items[start : start + _BATCH_ROWS]),),
             )
             .fetchall()
         )

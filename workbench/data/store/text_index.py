@@ -25,13 +25,13 @@ from workbench.core.files import PRIVATE, require_own, require_own_folder
 
 NAME: Final = "search.db"
 Indexed = Literal["questions", "completions"]
-_TRIED: Final = 500
+_SAMPLE_SIZE: Final = 500
 LEAST: Final = 3
 """Characters of a trigram: shorter words can't be looked up."""
-_MOST: Final = 64
+_MAX_TRIGRAMS: Final = 64
 """Most trigrams in one query; FTS5 accepts 256."""
-_ROWS: Final = 1_000
-_CHARACTERS: Final = 2_000_000
+_MAX_ROWS: Final = 1_000
+_MAX_CHARACTERS: Final = 2_000_000
 """Most rows, and about the most characters of texts, in one transaction."""
 _ALWAYS: Final = "content='', columnsize=0, detail='none', tokenize='trigram'"
 _SCHEMA: Final = {
@@ -42,9 +42,9 @@ _SCHEMA: Final = {
 }
 _TEXTS: Final = {
     "questions": "SELECT q.id, q.key, t.text, t.reference FROM questions AS q JOIN question_text AS t ON t.id = q.id "
-    f"WHERE q.id > ? AND {VISIBLE_QUESTION} ORDER BY q.id LIMIT {_ROWS}",
+    f"WHERE q.id > ? AND {VISIBLE_QUESTION} ORDER BY q.id LIMIT {_MAX_ROWS}",
     "completions": "SELECT c.id, c.key, t.text FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
-    f"WHERE c.id > ? AND {VISIBLE} ORDER BY c.id LIMIT {_ROWS}",
+    f"WHERE c.id > ? AND {VISIBLE} ORDER BY c.id LIMIT {_MAX_ROWS}",
 }
 _INSERTS: Final = {
     "questions": "INSERT INTO questions (rowid, key, text, reference) VALUES (?, ?, ?, ?)",
@@ -88,7 +88,7 @@ NO_INDEX: Final = TextIndex()
 
 def _trigrams(search: str) -> str:
     found = list(dict.fromkeys(search[at : at + LEAST] for at in range(len(search) - LEAST + 1)))
-    some = found[:: -(-len(found) // _MOST)]
+    some = found[:: -(-len(found) // _MAX_TRIGRAMS)]
     return " ".join('"' + trigram.replace('"', '""') + '"' for trigram in some)
 
 
@@ -164,7 +164,7 @@ def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
     Raises:
         DamagedIndexError: The index can't be read.
     """
-    step = max(1, index.completions // _TRIED)
+    step = max(1, index.completions // _SAMPLE_SIZE)
     rows = reader.execute(
         "SELECT id, text FROM completion_text WHERE id <= ? AND id % ? = 0", (index.completions, step)
     )
@@ -225,7 +225,7 @@ def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tup
     for row in found:
         rows.append(row)
         characters += sum(map(len, row[1:]))
-        if characters > _CHARACTERS:
+        if characters > _MAX_CHARACTERS:
             break
     return rows
 

@@ -26,7 +26,7 @@ from workbench.tables.document import (
 )
 from workbench.tables.table import Column, Columns, Record, column, count, ends, table, word
 
-_SHORT_NAME = 20
+_MAX_SHORT_NAME = 20
 CONSTANT = "always-incorrect"
 """The baseline that accepts nothing, with or without a run."""
 CONSTANTS = (CONSTANT, "always-correct")
@@ -61,7 +61,7 @@ def plots(title: str, drawn: Sequence[Plot], *, folded: bool = False) -> Group:
     longest = max(
         (len(point.label) for plot in drawn if isinstance(plot, Intervals) for point in plot.points), default=0
     )
-    layout: Literal["grid", "column"] = "grid" if longest <= _SHORT_NAME else "column"
+    layout: Literal["grid", "column"] = "grid" if longest <= _MAX_SHORT_NAME else "column"
     return Group(title=title, blocks=tuple(drawn), folded=folded, layout=layout)
 
 

@@ -54,9 +54,9 @@ _OPEN = ("subtype", "domain")
 """Breakdowns that are not collapsed."""
 _MARK = "*"
 """Marks a q-value below `LEVEL`."""
-_ABREAST = 5
+_MAX_ABREAST = 5
 """Most verifiers side by side in one table, in addition to baselines."""
-_MOST_GROUPS = 60
+_MAX_GROUPS = 60
 _WORDS = {
     "type": "answer type",
     "subtype": "answer subtype",
@@ -129,7 +129,7 @@ def down(contents: Contents, by: str, report: AccuracyReport) -> list[Table]:
     """Tabulate groups as rows and verifiers as columns, in several tables if the verifiers don't fit."""
     verifiers = own(contents)
     baselines = [row for row in ranked(contents) if is_baseline(row)]
-    parts = [verifiers[first : first + _ABREAST] for first in range(0, len(verifiers), _ABREAST)]
+    parts = [verifiers[first : first + _MAX_ABREAST] for first in range(0, len(verifiers), _MAX_ABREAST)]
     return [_part(contents, by, report, [*part, *baselines], number) for number, part in enumerate(parts)]
 
 
@@ -137,7 +137,7 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
     cells, size = by_cell(report), sizes(report)
     scale = ColourScale(report.rows)
     groups = [group for group in size if group is not None]
-    shown = set(sorted(groups, key=lambda group: -size[group])[:_MOST_GROUPS])
+    shown = set(sorted(groups, key=lambda group: -size[group])[:_MAX_GROUPS])
     rows: list[Row] = []
     for group in groups:
         if group in shown:
@@ -212,7 +212,7 @@ def tables_section(contents: Contents) -> Section | None:
 # -- Verifiers against each other.
 
 
-_MOST_PAIRS = 40
+_MAX_PAIRS = 40
 """Most rows of pairs that are not collapsed."""
 
 
@@ -222,7 +222,7 @@ def comparison_section(contents: Contents) -> Section | None:
         return None
     blocks: list[Block] = [Paragraph(_verdict(found)), _members(found)]
     pairs = _pairs(found)
-    blocks.append(Group(title="Every pair", blocks=(pairs,), folded=len(found.family) > _MOST_PAIRS))
+    blocks.append(Group(title="Every pair", blocks=(pairs,), folded=len(found.family) > _MAX_PAIRS))
     return Section("comparison", "Comparison", tuple(blocks))
 
 

@@ -227,7 +227,7 @@ def _identity(run: RunFacts) -> str:
 # -- The data card.
 
 
-_MOST_NAMES = 60
+_MAX_NAMES = 60
 
 
 def data_section(contents: Contents) -> Section:
@@ -290,7 +290,7 @@ def _crossing(card: DataCard) -> Table:
 
 
 def _named(title: str, rows: list[NamedCount]) -> Table:
-    left = rows[_MOST_NAMES:]
+    left = rows[_MAX_NAMES:]
     drawn = any(row.drawn is not None for row in rows)
     licensed = drawn or any(row.licence for row in rows)
     columns: Columns[NamedCount] = (
@@ -303,7 +303,7 @@ def _named(title: str, rows: list[NamedCount]) -> Table:
     )
     more = f"{len(left):,} more with {counted(sum(row.items for row in left), 'item')}."
     caption = f"Items with gold by {title.lower()}."
-    return table(caption, columns, rows[:_MOST_NAMES], notes=(more,) if left else ())
+    return table(caption, columns, rows[:_MAX_NAMES], notes=(more,) if left else ())
 
 
 _FILES: Columns[ImportedFile] = (

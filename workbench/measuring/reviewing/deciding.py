@@ -54,7 +54,7 @@ class UndecidableError(UsageError):
     """The decision is impossible for this item, but possible for others."""
 
 
-_PEOPLE = 2
+_NEW_SLOTS = 2
 """Slots opened on an item without slots."""
 
 
@@ -260,15 +260,15 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
         for person in people.everyone(project.database)
         if person.role != people.COORDINATOR and person.paused_at is None and person.id != desk.person
     ]
-    if len(team) < _PEOPLE:
+    if len(team) < _NEW_SLOTS:
         raise UsageError(
-            f"{_PEOPLE} people must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
+            f"{_NEW_SLOTS} people must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
             f"Add people: {Command('annotators DB add NAME…')}",
         )
     place = label_lines.place(desk.connection, "correctness", desk.completion)
     conditions = tuple(Condition(field, "=", value) for field, value in place._asdict().items())
     crew = Team(annotators=team, adjudicator=None, caps={})
-    opened = open_batch(desk.connection, crew, per_item=_PEOPLE, selection=Selection(conditions))
+    opened = open_batch(desk.connection, crew, per_item=_NEW_SLOTS, selection=Selection(conditions))
     if not opened.assigned:
         raise UndecidableError("This item is a check: it has no label to be given anew.", "See", Command("checks DB"))
 

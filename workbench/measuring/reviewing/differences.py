@@ -111,7 +111,7 @@ _BRACKETS = frozenset(
 )
 _PUNCTUATION = frozenset(".,;:!?'\"’“”。，、；：")
 _UNIT_SIGNS = frozenset(("\\$", *"%°^€£¥"))
-_SENTENCE = 5
+_MIN_SENTENCE_WORDS = 5
 """Words from which an answer is a sentence."""
 _OPTION = re.compile(r"[(\[]?([A-Ja-j])[)\].:]?")
 
@@ -223,7 +223,7 @@ def _together(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Diffe
     if figures[0] != figures[1] and (bool(words[0]), bool(words[1])) == (figures[1], figures[0]):
         return "figure against words"
     few = 2 * len({*words[0]} & {*words[1]}) < min(len({*words[0]}), len({*words[1]}))
-    return "other sentence" if few and min(map(len, words)) >= _SENTENCE else None
+    return "other sentence" if few and min(map(len, words)) >= _MIN_SENTENCE_WORDS else None
 
 
 def _differing(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iterator[AnswerDifference]:

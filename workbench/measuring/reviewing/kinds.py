@@ -42,10 +42,10 @@ _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
 }
 """Rules by which answers are exactly equal (None for a verifier without rules) -> score and words."""
 _OTHER_LETTER: Final = (1.0, "They choose different options")
-_SHOWN = 60
-_SUSPECT = 0.1
+_MAX_SHOWN = 60
+_MIN_SUSPICION = 0.1
 """Least share of opposite gold among items with the same verdicts for a label to be in the queue."""
-_LEAST_QUESTIONS: Final = 20
+_MIN_QUESTIONS: Final = 20
 """Fewest questions for a model fitted on the other questions: four in each of its five folds."""
 EVEN: Final = 0.5
 """Share above which most items with the same verdicts have the opposite label; the label may still be right."""
@@ -118,7 +118,7 @@ def _compared(sure: _Sure) -> str:
 
 def _shown(text: str | None) -> str:
     text = " ".join((text or "").split())
-    return f"“{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}”"
+    return f"“{text[:_MAX_SHOWN]}{'…' if len(text) > _MAX_SHOWN else ''}”"
 
 
 def suspect_gold(asked: QueueQuery) -> QueueContents:
@@ -136,11 +136,11 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         said |= vote >= 0
     rows = np.flatnonzero(said & (asked.truth >= 0))
     questions = len(np.unique(asked.columns.question[rows]))
-    if questions < _LEAST_QUESTIONS:
+    if questions < _MIN_QUESTIONS:
         return _too_few(asked, questions)
     gold = asked.truth[rows].astype(np.int64)
     wrong = improbable(_features(asked, rows), gold, asked.columns.question[rows])
-    suspect = (wrong >= _SUSPECT) & contradicted(asked.votes, asked.truth)[rows]
+    suspect = (wrong >= _MIN_SUSPICION) & contradicted(asked.votes, asked.truth)[rows]
     outvotes = np.zeros(len(asked.truth))
     outvotes[rows] = outvoted([vote[rows] for vote in asked.votes], gold)
     if asked.kept is not None:
@@ -164,7 +164,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
 
     return QueueContents(
         ranking=falling(rows[suspect], wrong[suspect]),
-        text=f"Labels ({asked.gold}) other than those of at least {100 * _SUSPECT:.0f} % of the items that "
+        text=f"Labels ({asked.gold}) other than those of at least {100 * _MIN_SUSPICION:.0f} % of the items that "
         f"{runs_of(asked)} judge the same way, where at least one of them disagrees with the label; "
         f"{np.count_nonzero(suspect & (wrong > EVEN)):,} differ from most. Score: that share, 1 - P(label), by a "
         "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It ranks "
@@ -182,7 +182,7 @@ def _too_few(asked: QueueQuery, questions: int) -> QueueContents:
     return QueueContents(
         ranking=falling(none, none.astype(float)),
         text=f"Labels ({asked.gold}) of {counted(questions, 'question')}: too few for a model that says which are "
-        f"probably wrong, which takes {_LEAST_QUESTIONS}. The queue verifier-gold has all that {runs_of(asked)} say "
+        f"probably wrong, which takes {_MIN_QUESTIONS}. The queue verifier-gold has all that {runs_of(asked)} say "
         "otherwise.",
         why=lambda cases: [],
     )

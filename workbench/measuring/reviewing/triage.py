@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from workbench.measuring.briefing import ProjectFacts
     from workbench.statistics.records.report import AccuracyRow
 
-_QUESTION = 4_000
+_MAX_QUESTION = 4_000
 """Most characters of a question's end on a card; the end usually asks the question."""
-_BEFORE, _AFTER = 240, 120
+_MAX_BEFORE, _MAX_AFTER = 240, 120
 """Most characters around the final answer on a card."""
-_CODE = 8_000
+_MAX_CODE = 8_000
 """Most characters of a program on a card."""
 _PROGRAM = "program"
 _SENTENCE_ENDS = (". ", "? ", "! ", "。", "\n\n")
@@ -165,10 +165,10 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         completion_id=item.completion_id,
         subtype=item.subtype,
         question=_end_of(item.question),
-        reference=item.reference[:_CODE],
+        reference=item.reference[:_MAX_CODE],
         reference_found=_PROGRAM,
         reference_end="",
-        answer=item.completion[:_CODE],
+        answer=item.completion[:_MAX_CODE],
         answer_found=_PROGRAM,
         before="",
         after="",
@@ -190,7 +190,7 @@ def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> Tr
         case,
         reference=reference.text[:LONGEST],
         reference_found=browsing.origin(reference),
-        reference_end="" if reference.found else item.reference[-_BEFORE:],
+        reference_end="" if reference.found else item.reference[-_MAX_BEFORE:],
         answer=answer.text[:LONGEST],
         answer_found=browsing.origin(answer),
         before=before,
@@ -201,9 +201,9 @@ def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> Tr
 
 
 def _end_of(question: str) -> str:
-    if len(question) <= _QUESTION:
+    if len(question) <= _MAX_QUESTION:
         return question
-    return f"… {question[-_QUESTION:].partition(' ')[2]}"
+    return f"… {question[-_MAX_QUESTION:].partition(' ')[2]}"
 
 
 def _erring(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:
@@ -224,14 +224,14 @@ def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> 
 
 
 def _sentence(completion: str, answer: FinalAnswer) -> tuple[str, str]:
-    before = completion[max(answer.start - _BEFORE, 0) : answer.start]
+    before = completion[max(answer.start - _MAX_BEFORE, 0) : answer.start]
     begins = max(
         (
-            0 if answer.start <= _BEFORE else before.find(" ") + 1,
+            0 if answer.start <= _MAX_BEFORE else before.find(" ") + 1,
             *(before.rstrip().rfind(end) + len(end) for end in _SENTENCE_ENDS if end in before.rstrip()),
         )
     )
-    after = completion[answer.end : answer.end + _AFTER]
+    after = completion[answer.end : answer.end + _MAX_AFTER]
     ends = min((after.find(end) + 1 for end in _SENTENCE_ENDS if end in after), default=len(after))
     return before[begins:].lstrip(), after[:ends].rstrip()
 

@@ -69,8 +69,8 @@ class CurationDecision(Struct, frozen=True, kw_only=True):
     similarity: float | None = None
 
 
-_EXAMPLES: Final = 3
-_SAMPLED: Final = 2000
+_MAX_EXAMPLES: Final = 3
+_SAMPLE_SIZE: Final = 2000
 _UNKNOWN_TYPES: Final = """
     SELECT i.said, k.key FROM (
         SELECT substr(coalesce(nullif(t.subtype_text, ''), t.type_text), 1, 40) AS said, x.extra
@@ -94,7 +94,7 @@ class UnknownTypes(NamedTuple):
 
     @property
     def examples(self) -> str:
-        return ", ".join([*self.words[:_EXAMPLES], *("…" for _ in self.words[_EXAMPLES : _EXAMPLES + 1])])
+        return ", ".join([*self.words[:_MAX_EXAMPLES], *("…" for _ in self.words[_MAX_EXAMPLES : _MAX_EXAMPLES + 1])])
 
 
 class Untyped(NamedTuple):
@@ -117,7 +117,7 @@ class Untyped(NamedTuple):
 
 def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> UnknownTypes | None:
     """Return the values that files have instead of a type; None without any. Of very many, only the first are read."""
-    rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLED])),)).fetchall()
+    rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLE_SIZE])),)).fetchall()
     words = Counter(said for said, _ in rows)
     columns = Counter(column for _, column in rows if column is not None)
     if not words:

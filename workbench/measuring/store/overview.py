@@ -180,7 +180,7 @@ def exclusions(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-_PIECE = 50_000
+_BATCH_ROWS = 50_000
 _AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
 
 
@@ -200,13 +200,13 @@ def text_hashes(connection: sqlite3.Connection) -> TextHashes:
 
     items, questions, contents = [vector(None)], [vector(None)], [b""]
     last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
-    for first in range(1, last + 1, _PIECE):
+    for first in range(1, last + 1, _BATCH_ROWS):
         # Read whole ranges as one text: row by row would take four times as long.
         item, question, content = connection.execute(
             "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') "
             "FROM (SELECT c.id, c.question_id, c.hash "
             f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
-            (first, first + _PIECE - 1),
+            (first, first + _BATCH_ROWS - 1),
         ).fetchone()
         items.append(vector(item))
         questions.append(vector(question))
@@ -243,8 +243,8 @@ def texts_digest(connection: sqlite3.Connection, texts: TextHashes) -> bytes:
     ids = np.array([question for question, _ in known], dtype=np.int64)
     asked = np.frombuffer(b"".join(content for _, content in known), dtype=np.uint8).reshape(-1, _HASH_BYTES)
     digest = blake2b(digest_size=16)
-    for first in range(0, len(texts.question), _PIECE):
-        rows = slice(first, first + _PIECE)
+    for first in range(0, len(texts.question), _BATCH_ROWS):
+        rows = slice(first, first + _BATCH_ROWS)
         of_questions = asked[np.searchsorted(ids, texts.question[rows])]
         digest.update(np.hstack([of_questions, texts.content[rows]]).tobytes())
     return digest.digest()

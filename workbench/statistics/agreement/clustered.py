@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 _NOTHING = 1e-9
-_MOST: Final = 1 << 26
+_MAX_CELLS: Final = 1 << 26
 """Most cells (differing clusters x kinds of items) for which every cluster is left out separately."""
-_GROUPS: Final = 1_000
+_JACKKNIFE_GROUPS: Final = 1_000
 """Number of random groups in which clusters are left out if there are more cells."""
-_HELD: Final = 1 << 20
+_BLOCK: Final = 1 << 20
 
 
 class Evidence(NamedTuple):
@@ -112,9 +112,9 @@ def jackknife(
     if not len(kind):
         return dict.fromkeys(figures, float("nan"))
     often, items = alike_clusters(cluster, kind, kinds)
-    if len(often) * kinds > _MOST:
+    if len(often) * kinds > _MAX_CELLS:
         number = np.unique(cluster, return_inverse=True)[1]
-        dealt = np.random.default_rng(0).permutation(int(number.max()) + 1) % _GROUPS
+        dealt = np.random.default_rng(0).permutation(int(number.max()) + 1) % _JACKKNIFE_GROUPS
         often, items = alike_clusters(dealt[number], kind, kinds)
     total = np.bincount(kind, minlength=kinds).astype(float)
     found: dict[str, list[FloatArray]] = {name: [] for name in figures}
@@ -125,7 +125,7 @@ def jackknife(
 
 
 def _rows(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) -> Iterator[FloatArray]:
-    size = max(1, _HELD // kinds)
+    size = max(1, _BLOCK // kinds)
     for start in range(0, number, size):
         if items is None:
             rows = np.zeros((min(size, number - start), kinds))

@@ -15,9 +15,9 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, alig
 from workbench.statistics.intervals import Z95, compact
 from workbench.statistics.records.agreement import Ends
 
-_MANY: Final = 10
+_MIN_LARGE_SAMPLE: Final = 10
 """Fewest items with disagreement, and fewest with agreement on a rarer label, for the large-sample formula."""
-_HELD: Final = 1 << 22
+_BLOCK: Final = 1 << 22
 """Most items of pairs that are processed at once."""
 
 
@@ -67,7 +67,7 @@ def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | No
     Source of the first: Fleiss, Cohen and Everitt, see `pairs`.
     """
     known = errors.known
-    many = min(known.differing[pair], known.alike[pair]) >= _MANY
+    many = min(known.differing[pair], known.alike[pair]) >= _MIN_LARGE_SAMPLE
     if errors.shared[pair] or not many:
         return interval(kappa, float(errors.clustered[pair]), known, pair)
     half = Z95 * float(errors.independent[pair])
@@ -119,7 +119,7 @@ def _meetings(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, I
     said = ratings.annotator[order].astype(np.int64) * ratings.categories + ratings.value[order]
     first = np.flatnonzero(np.diff(item, prepend=-1))
     sizes = np.diff(first, append=len(item))
-    block = np.cumsum(sizes * (sizes - 1) // 2) // _HELD
+    block = np.cumsum(sizes * (sizes - 1) // 2) // _BLOCK
     whole = np.flatnonzero(np.diff(where[first], prepend=-1))
     cuts = first[whole[1:][np.diff(block[whole]) > 0]].tolist()
     for start, end in pairwise([0, *cuts, len(item)]):

@@ -153,7 +153,7 @@ def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:
 
 MOST_CATEGORIES = 50
 """Most categories for the model. With more, values are measurements and a confusion matrix is meaningless."""
-_ROUNDS = 100
+_MAX_ROUNDS = 100
 _CLOSE = 1e-6
 _SMALLEST = 1e-12
 
@@ -193,7 +193,7 @@ def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
     truth = np.bincount(ratings.item * categories + ratings.value, minlength=items * categories).astype(float)
     truth = _normal(truth.reshape(items, categories))
     weight = (np.bincount(ratings.item, minlength=items) > 0) * (1.0 if often is None else often)
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         counted = truth * weight[:, None]
         share = _normal(counted.sum(axis=0))
         votes = [summed(said, counted[ratings.item, true], people * categories) for true in range(categories)]

@@ -173,7 +173,7 @@ def _seconds(limit: str | None) -> float | None:
 
 LONGEST: Final = 256 << 20
 """Most bytes of decompressed private tests."""
-_SUSPICIOUS: Final = (32 << 20, 300)
+_RATIO_LIMIT: Final = (32 << 20, 300)
 """Bytes from which the compression ratio is limited, and the largest ratio."""
 MOST: Final = 100_000
 """Most tests of a problem."""
@@ -242,7 +242,7 @@ def _decompressed(text: str) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         packed = base64.b64decode(text, validate=True)
-        free, ratio = _SUSPICIOUS
+        free, ratio = _RATIO_LIMIT
         most = min(LONGEST, max(free, ratio * len(packed)))
         data = unpacker.decompress(packed, most)
     except (binascii.Error, zlib.error, ValueError):

@@ -33,7 +33,7 @@ from workbench.data.formats.source import CodeFormat
 
 _FORMS: Final[dict[str, SolutionForm]] = {name: name for name in get_args(SolutionForm)}
 _WRITERS: Final[dict[str, Writer]] = {name: name for name in get_args(Writer)}
-_LONGEST_NAME: Final = 100
+_MAX_NAME: Final = 100
 
 
 def holds_our_problems(keys: Collection[str]) -> bool:
@@ -112,9 +112,9 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
         if (
             name in {"base", "plus", "whole"}.difference(of_ours)
             or not name.isprintable()
-            or not 0 < len(name) <= _LONGEST_NAME
+            or not 0 < len(name) <= _MAX_NAME
         ):
-            message = f"{name[:40]!r} is no name for a further suite. Write 1 to {_LONGEST_NAME} printable characters."
+            message = f"{name[:40]!r} is no name for a further suite. Write 1 to {_MAX_NAME} printable characters."
             raise RefusedError("wrong_type", "suites", message)
     return named(**{name: listed("suites", tests) for name, tests in suites.items()})
 

@@ -14,7 +14,7 @@ from workbench.core.code_tests.assertion import form_of
 from workbench.data.formats.lines import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
 from workbench.data.formats.rows import extra_text, gold_of
 
-_LONGEST_ID: Final = 500
+_MAX_ID: Final = 500
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -116,8 +116,8 @@ class CodeRow:
                 continue
             if not str(value).strip():
                 raise RefusedError("missing_field", key, f"{key} is empty. Give every row an id.")
-            if len(str(value)) > _LONGEST_ID:
-                raise RefusedError("wrong_type", key, f"{key} is longer than {_LONGEST_ID} characters. Shorten it.")
+            if len(str(value)) > _MAX_ID:
+                raise RefusedError("wrong_type", key, f"{key} is longer than {_MAX_ID} characters. Shorten it.")
             return str(value)
         return None
 

@@ -132,7 +132,7 @@ def _statement(row: CodeRow, examples: Tests) -> str:
 
 _INFO: Final = "verification_info"
 _FENCED: Final = re.compile(r"\A```(?:python)?[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
-_LONGEST: Final = 64 << 20
+_MAX_BYTES: Final = 64 << 20
 
 
 def fits_synthetic(keys: Collection[str]) -> bool:
@@ -183,7 +183,7 @@ def _read(text: str) -> Any:
     except RefusedError as error:
         try:
             # Only literals are read: nothing is run.
-            return ast.literal_eval(text) if len(text) <= _LONGEST else None
+            return ast.literal_eval(text) if len(text) <= _MAX_BYTES else None
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise error from None
 

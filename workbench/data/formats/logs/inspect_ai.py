@@ -48,7 +48,7 @@ _GRADES: Final = frozenset("ABDEF")
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
 _PARTIAL: Final = "P"
 _NO_ANSWER: Final = "N"
-_LONGEST: Final = 10_000
+_MAX_EXPLANATION: Final = 10_000
 """Most characters of an explanation."""
 UNSCORED: Final = "unscored"
 """Reason of a grade of a scorer that gave no value."""
@@ -102,7 +102,7 @@ def _grade(verifier: str, score: Mapping[str, Any], value: object, completion: s
         score=found.score,
         reason=reason if found.reason and reason and _CODE.fullmatch(reason) else found.reason,
         answer=answer if answer != completion else None,
-        detail=explanation[:_LONGEST] if explanation and explanation != completion else found.detail,
+        detail=explanation[:_MAX_EXPLANATION] if explanation and explanation != completion else found.detail,
     )
 
 
@@ -115,7 +115,7 @@ def _judged(verifier: str, value: object, *, scale: bool) -> Grade:
         if word == _NO_ANSWER and not scale:
             return Grade(verifier=verifier, reason="no_answer_found")
         verdict = WORDS.get(word.casefold()) if len(word) > 1 else None if scale else _VERDICT_LETTERS.get(word)
-        detail = None if verdict else word[:_LONGEST]
+        detail = None if verdict else word[:_MAX_EXPLANATION]
         return Grade(verifier=verifier, verdict=verdict, reason=None if verdict else NO_VERDICT, detail=detail)
     found = graded(verifier, value if isinstance(value, bool) else number, scale=scale)
     return found or Grade(verifier=verifier, reason=UNSCORED)
@@ -209,9 +209,9 @@ else:
 T = TypeVar("T")
 _SAMPLE: Final = re.compile(r"samples/(?P<whole>.+)_epoch_\d+(?:\.json|/(?P<shell>sample\.json))", re.DOTALL)
 _OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json", b"header.json")
-_LONGEST_MEMBER: Final = 256 << 20
+_MAX_MEMBER_BYTES: Final = 256 << 20
 """Most bytes of a member."""
-_SUSPICIOUS: Final = (1 << 30, 300)
+_RATIO_LIMIT: Final = (1 << 30, 300)
 """Bytes from which the compression ratio of an archive is limited, and the largest ratio; logs of agents have about
 fifty.
 """
@@ -254,7 +254,7 @@ class EvalFile:
         self.samples = [name for name in self._members if _SAMPLE.fullmatch(name)]
         packed = path.stat().st_size
         unpacked = sum(entry.file_size for entry in self._members.values())
-        if unpacked > _SUSPICIOUS[0] and unpacked > _SUSPICIOUS[1] * packed:
+        if unpacked > _RATIO_LIMIT[0] and unpacked > _RATIO_LIMIT[1] * packed:
             raise FormatError(f"{path}: it would unpack to hundreds of times its size, as no log does.", _AGAIN)
 
     def __contains__(self, name: str) -> bool:
@@ -274,8 +274,8 @@ class EvalFile:
         entry = self._members[name]
         if entry.flag_bits & _ENCRYPTED:
             raise RefusedError("unsupported", None, f"{name} is encrypted. Write the log without encryption.")
-        if entry.file_size > _LONGEST_MEMBER:
-            raise RefusedError("too_long", None, f"{name} is longer than {_LONGEST_MEMBER >> 20} MiB.")
+        if entry.file_size > _MAX_MEMBER_BYTES:
+            raise RefusedError("too_long", None, f"{name} is longer than {_MAX_MEMBER_BYTES >> 20} MiB.")
         try:
             with self._opened(entry) as stream:
                 found: bytes = stream.read(entry.file_size + 1)
@@ -351,7 +351,7 @@ _DOCUMENT: Final = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\
 _TASK: Final = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _SUMMARIES: Final = "summaries.json"
-_LONGEST_ERROR: Final = 1_000
+_MAX_ERROR: Final = 1_000
 _WRITE: Final = "Inspect writes samples into its logs unless --no-log-samples is set."
 
 
@@ -531,7 +531,7 @@ def _reference(target: object) -> str:
 
 def _message(error: object) -> str | None:
     message = error.get("message") if isinstance(error, Mapping) else error
-    return message[:_LONGEST_ERROR] if isinstance(message, str) and message else None
+    return message[:_MAX_ERROR] if isinstance(message, str) and message else None
 
 
 def _unsaid(error: str | None) -> str:

@@ -122,7 +122,7 @@ def _largest(values: list[float]) -> int:
 _SAMPLES: Final = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)")
 _SUFFIXES: Final = re.compile(r"(\.(jsonl|json|parquet|gz))+$")
 _NAME: Final = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
-_LONGEST: Final = 64 << 20
+_MAX_BYTES: Final = 64 << 20
 """Most bytes of a results file."""
 
 
@@ -171,7 +171,7 @@ def _results(path: Path, time: str | None) -> Iterator[Path]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        if path.stat().st_size > _LONGEST:
+        if path.stat().st_size > _MAX_BYTES:
             return {}
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -19,9 +19,9 @@ from workbench.data.formats.lines import RefusedError, Stream
 from workbench.data.formats.logs.prompts import targets_of
 from workbench.data.formats.source import FileFormat
 
-_LONGEST: Final = 100
+_MAX_NAME: Final = 100
 """Most characters of a verifier's name."""
-_LONGEST_REPLY: Final = 200
+_MAX_REPLY: Final = 200
 _VERDICTS: Final[dict[float, OutcomeWord]] = {1: "correct", 0: "incorrect"}
 _UNUSUAL = re.compile(r"[^\w.+@/-]+")
 
@@ -64,10 +64,10 @@ def verifier_name(*parts: str) -> str:
     Invalid characters become ``-``; a long name ends in a hash of the full name.
     """
     name = "/".join(_UNUSUAL.sub("-", part).strip("-") or "-" for part in parts)
-    if len(name) <= _LONGEST:
+    if len(name) <= _MAX_NAME:
         return name
     mark = blake2b(name.encode(), digest_size=4).hexdigest()
-    return f"{name[: _LONGEST - len(mark) - 1]}-{mark}"
+    return f"{name[: _MAX_NAME - len(mark) - 1]}-{mark}"
 
 
 def graded(verifier: str, value: object, answer: str | None = None, *, scale: bool = False) -> Grade | None:
@@ -90,7 +90,7 @@ def graded(verifier: str, value: object, answer: str | None = None, *, scale: bo
 
 
 def unread(verifier: str, reply: str) -> Grade:
-    return Grade(verifier=verifier, verdict="abstain", reason="unparsed", detail=reply[-_LONGEST_REPLY:])
+    return Grade(verifier=verifier, verdict="abstain", reason="unparsed", detail=reply[-_MAX_REPLY:])
 
 
 def sample_id(task: str, number: object, question: str, reference: str) -> str:

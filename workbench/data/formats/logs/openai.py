@@ -45,7 +45,7 @@ from workbench.data.formats.source import FileFormat, open_stream
 
 Asked = dict[str, str]
 """Our field -> its value."""
-_FILES: Final = 200
+_MAX_FILES: Final = 200
 """Most files of a folder that are read."""
 _ANSWERED: Final = frozenset({"response", "completion", "output"})
 _IDS: Final = ("custom_id", *FIELDS["question_id"])
@@ -60,7 +60,7 @@ def questions_nearby(path: Path) -> dict[str, Asked | None]:
     """
     requests: dict[str, Asked | None] = {}
     questions: dict[str, Asked | None] = {}
-    for file in sorted(path.parent.glob("*.jsonl*"))[:_FILES]:
+    for file in sorted(path.parent.glob("*.jsonl*"))[:_MAX_FILES]:
         if file == path or not file.is_file():
             continue
         for row in _rows(file):

@@ -14,9 +14,9 @@ import msgspec
 from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.lines import explain_document, has_surrogate
 
-_LONG = 12
+_MIN_QUOTED = 12
 """Fewest characters of a document's text that count as quoted by the prompt."""
-_TEXTS = 200
+_MAX_TEXTS = 200
 """Most texts of a document that are searched in its prompt: a table has thousands."""
 _CUE = re.compile(r"\s\w+:\s*\Z")
 """The cue at the end of a prompt, such as ``Answer:``."""
@@ -60,8 +60,8 @@ def question_in(prompt: str, document: object, answer: str) -> str:
     body = _CUE.sub("", prompt)
     if question is None or question not in body:
         return prompt
-    texts = [text for text in islice(_texts(document), _TEXTS) if any(character.isalnum() for character in text)]
-    longer = [text for text in texts if len(text) >= _LONG and text not in answer]
+    texts = [text for text in islice(_texts(document), _MAX_TEXTS) if any(character.isalnum() for character in text)]
+    longer = [text for text in texts if len(text) >= _MIN_QUOTED and text not in answer]
     start = min(place for text in (question, *longer) if (place := body.rfind(text)) >= 0)
     end = max(_last(body, text, start) for text in (question, *texts))
     return body[start:end]
@@ -93,7 +93,7 @@ def _last(prompt: str, text: str, start: int) -> int:
 # -- Targets of evaluations: one or several reference answers.
 
 
-_LONGEST: Final = 10_000
+_MAX_PARSED: Final = 10_000
 """Most characters of a text that is parsed as Python: the parser's memory grows with its length."""
 
 
@@ -103,7 +103,7 @@ def several(targets: Iterable[str]) -> str:
 
 def targets_of(target: object) -> list[Any] | None:
     """Return the members of a target that is a list, or the Python text of one; None for any other target."""
-    if isinstance(target, str) and target.startswith("[") and len(target) <= _LONGEST:
+    if isinstance(target, str) and target.startswith("[") and len(target) <= _MAX_PARSED:
         try:
             target = ast.literal_eval(target)
         except (ValueError, SyntaxError, MemoryError, RecursionError):

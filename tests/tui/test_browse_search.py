@@ -133,7 +133,7 @@ async def test_the_first_search_of_a_large_project_builds_an_index_beside_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "WORTH", 2)
-    monkeypatch.setattr(text_index, "_CHARACTERS", 0)
+    monkeypatch.setattr(text_index, "_MAX_CHARACTERS", 0)
     told: list[str] = []
     say = TitleBar.say
 

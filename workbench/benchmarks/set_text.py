@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.benchmarks.records import DiffRow, Flip, SetDiff
     from workbench.core.sets import SetReport
 
-_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def report_lines(report: SetReport) -> Iterator[str]:
@@ -97,9 +97,9 @@ def diff_lines(diff: SetDiff) -> Iterator[str]:
     for title, rows in diff_parts(diff).items():
         if rows:
             yield f"{title}: {len(rows):,}"
-            yield from (f"  {_named(row)}" for row in rows[:_SHOWN])
-        if len(rows) > _SHOWN:
-            yield f"  … and {len(rows) - _SHOWN:,} more."
+            yield from (f"  {_named(row)}" for row in rows[:_MAX_SHOWN])
+        if len(rows) > _MAX_SHOWN:
+            yield f"  … and {len(rows) - _MAX_SHOWN:,} more."
 
 
 def diff_parts(diff: SetDiff) -> dict[str, tuple[DiffRow, ...]]:

@@ -14,20 +14,20 @@ from workbench.core.errors import WorkbenchError
 T = TypeVar("T")
 
 BYTES: Final = "bytes"
-"""The unit that is shown as a share."""
+"""The unit that is shown as a percentage."""
 
-_LATELY_S = 10.0
-_ENOUGH = 0.02
-"""The share of the work, done at the recent pace, from which on its end can be estimated."""
+_RECENT_SECONDS = 10.0
+_MIN_SHARE = 0.02
+"""Share of the work, at the recent pace, from which its end is estimated."""
 
-_MOST = 64
+_MAX_SAMPLES = 64
 
-_EACH, _TOGETHER = 10_000, 500
-"""Up to so many values each is reported; of more, so many together."""
+_MAX_SINGLE, _BATCH = 10_000, 500
+"""Most values that are reported individually; with more, the number that is reported together."""
 
 
 class Stopped(WorkbenchError):
-    """The work was cancelled: nobody waits for it any more."""
+    """The work was cancelled."""
 
     title = "Stopped"
 
@@ -37,7 +37,7 @@ class Step:
 
     Attributes:
         what: Its name, a few words.
-        done: How much of it is done.
+        done: The finished part.
         total: Its size; None if unknown.
         unit: The unit of both, in the plural.
         began: Its start, by the monotonic clock.
@@ -51,10 +51,10 @@ class Step:
     def advance(self, by: int, now: float) -> None:
         self.done += by
         last = self._lately[-1]
-        if now - last[0] < _LATELY_S / _MOST and len(self._lately) > 1:
+        if now - last[0] < _RECENT_SECONDS / _MAX_SAMPLES and len(self._lately) > 1:
             return
         self._lately.append((now, self.done))
-        while len(self._lately) > 2 and now - self._lately[1][0] > _LATELY_S:
+        while len(self._lately) > 2 and now - self._lately[1][0] > _RECENT_SECONDS:
             self._lately.pop(0)
 
     def left(self, now: float) -> float | None:
@@ -66,7 +66,7 @@ class Step:
             return None
         began, before = self._lately[0] if self._lately[0][1] else self._lately[1]
         done = self.done - before
-        if done < _ENOUGH * self.total or now <= began:
+        if done < _MIN_SHARE * self.total or now <= began:
             return None
         return max(self.total - self.done, 0) * (now - began) / done
 
@@ -99,7 +99,7 @@ class Listener:
         """Raise if the work was cancelled.
 
         Raises:
-            Stopped: It was.
+            Stopped: The work was cancelled.
         """
         if self._is_stopped or (self._is_over is not None and self._is_over()):
             raise Stopped("Stopped.")
@@ -128,7 +128,7 @@ def raise_if_cancelled() -> None:
     """Raise if this thread's work was cancelled.
 
     Raises:
-        Stopped: It was.
+        Stopped: The work was cancelled.
     """
     if (listener := _HEARD.get()) is not None:
         listener.raise_if_cancelled()
@@ -144,7 +144,7 @@ def stopped() -> bool:
 
 @contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Report a step; the yielded function is called with how much more is done.
+    """Report a step; the yielded function is called with the additional finished part.
 
     Raises:
         Stopped: The work was cancelled.
@@ -177,7 +177,7 @@ def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None =
         yield from values
         return
     whole = len(values) if total is None and isinstance(values, Sized) else total
-    together = 1 if whole is not None and whole <= _EACH else _TOGETHER
+    together = 1 if whole is not None and whole <= _MAX_SINGLE else _BATCH
     with step(what, whole, unit) as advance:
         for number, value in enumerate(values, 1):
             yield value

@@ -93,8 +93,6 @@ _READABLE = 0o644 << 16
 
 
 class Rows(NamedTuple):
-    """The source of a member's lines."""
-
     name: str
     columns: Mapping[str, ColumnType]
     rows: Generator[Row, None, None]
@@ -240,7 +238,7 @@ def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dic
 
 
 _MAX_MANIFEST: Final = 1 << 20
-_SUSPICIOUS: Final = (256 << 20, 300)
+_RATIO_LIMIT: Final = (256 << 20, 300)
 """Unpacked bytes above which the compression ratio is limited; rows of verdicts reach about forty."""
 _ENCRYPTED: Final = 1
 _ASK: Final = "Get another copy of it."
@@ -323,7 +321,7 @@ class Archive:
             entry = self._entries[name]
             if entry.file_size != member.bytes:
                 raise self._damaged(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
-            if member.bytes > _SUSPICIOUS[0] and member.bytes > _SUSPICIOUS[1] * entry.compress_size:
+            if member.bytes > _RATIO_LIMIT[0] and member.bytes > _RATIO_LIMIT[1] * entry.compress_size:
                 raise self._damaged(name, "it would unpack to hundreds of times its size, unlike real data")
 
     def _lines(self, name: str, size: int) -> Iterator[bytes]:

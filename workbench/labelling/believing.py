@@ -26,7 +26,7 @@ from workbench.labelling.store.bundling import Name
 
 LONGEST = 100_000
 """Maximum characters in one value of an event."""
-_MOST = 2**53 - 1
+_MAX_INTEGER = 2**53 - 1
 _Name = Annotated[str, Meta(min_length=1, max_length=100)]
 _Text = Annotated[str, Meta(max_length=LONGEST)]
 _Switch = Annotated[int, Meta(ge=0, le=1)]
@@ -51,7 +51,7 @@ class _EventRow(Struct, kw_only=True):
     task: Task
     subject: int
     annotator_id: int
-    round: Annotated[int, Meta(ge=1, le=_MOST)] = 1
+    round: Annotated[int, Meta(ge=1, le=_MAX_INTEGER)] = 1
     verdict: LabelVerdict | None = None
     exclusion_reason: _Name | None = None
     subtype: _Name | None = None
@@ -64,7 +64,7 @@ class _EventRow(Struct, kw_only=True):
     seen: _Text | None = None
     unblinded: _Switch = 0
     guideline: _Name | None = None
-    schema: Annotated[int, Meta(ge=1, le=_MOST)]
+    schema: Annotated[int, Meta(ge=1, le=_MAX_INTEGER)]
     content_hash: _Hash | None = None
     open_ms: Count | None = None
     focused_ms: Count | None = None
@@ -259,7 +259,7 @@ KINDS = ("label", "repeat", "retraction", "flag", "reveal")
 MOST_EVENTS = 1_000
 """Events of one item that a bundle may bring: a person makes only a few."""
 _TAKES_BACK = ("label", "repeat", "check", "flag", "reveal")
-_LONGEST = 200
+_MAX_NAME = 200
 
 
 class NotBelievedError(AnnotationError):
@@ -294,7 +294,6 @@ class Believed:
 
     @property
     def most(self) -> int:
-        """Return the most events that the bundle may contain."""
         return MOST_EVENTS * max(len(self.items), 1)
 
     def check_maker(self, name: str) -> None:
@@ -372,7 +371,7 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
         raise NotBelievedError("it is no bundle that this database made.")
     held = bundling.recorded(ours, str(found[0])) if len(found) == 1 else None
     if held is None:
-        raise NotBelievedError(f"it is a bundle that this database did not make ({str(found[0])[:_LONGEST]!a}).")
+        raise NotBelievedError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")
     items = bundling.subjects(ours, held.bundle)
     return Believed(Origin(**held._asdict(), items=_completions(items)), items)
 

@@ -15,7 +15,7 @@ from workbench.labelling.store import forecasting as store
 
 _DAY = timedelta(days=1)
 _WEEK = timedelta(days=7)
-_FARTHEST = timedelta(days=3650)
+_MAX_FORECAST = timedelta(days=3650)
 """Longest forecast; a later end is not reported."""
 
 
@@ -74,9 +74,9 @@ def _forecast(slots: store.Slots, found: store.RecentLabels, now: datetime) -> F
     since = timedelta() if found.first_at is None else now - datetime.fromisoformat(found.first_at)
     if since >= _DAY:
         per_day = found.given / (since / _DAY)
-        days = min(slots.left / per_day, _FARTHEST.days)
+        days = min(slots.left / per_day, _MAX_FORECAST.days)
         needed = timedelta(days=ceil(days) if days > 1 else days)
-        ends_at = None if needed >= _FARTHEST else now + needed
+        ends_at = None if needed >= _MAX_FORECAST else now + needed
     return Forecast(done=slots.done, left=slots.left, recent=found.given, per_day=per_day, ends_at=ends_at)
 
 

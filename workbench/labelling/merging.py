@@ -163,8 +163,6 @@ def merge_all(
 
 
 class _ReadFile(NamedTuple):
-    """The contents of a file; ``incoming`` is None if the file is not trusted."""
-
     file: Path
     incoming: Incoming | None
     guidelines: list[Guideline]
@@ -208,13 +206,13 @@ def _all_of(other: Path, why: str) -> list[RefusedEvent]:
         names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
         for row in foreign.events(theirs, ("annotator_id", "kind"), 0):
             said[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1
-    some = said.most_common(_NAMED)
+    some = said.most_common(_MAX_NAMED)
     more = said.total() - sum(number for _, number in some)
     refused = [refused_event("file", "bundle", why, *of, number) for of, number in some]
     return refused + ([refused_event("file", "bundle", why, events=more)] if more or not some else [])
 
 
-_NAMED = 50
+_MAX_NAMED = 50
 """Most groups of events listed for a file that is rejected as a whole."""
 
 
@@ -237,8 +235,6 @@ def _latest(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
 
 
 class _Taking:
-    """The merge of one file."""
-
     def __init__(self, project: Project, incoming: Incoming, file: str) -> None:
         self._database = project.database
         self._incoming = incoming

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
 
 FOLDS: Final = 5
-_FEWEST: Final = 10
+_MIN_ITEMS: Final = 10
 _WIDTH: Final = 100
 _SEED: Final = 20150125
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
@@ -54,10 +54,10 @@ def calibrate(
     """Return a verifier's scores as probabilities, cross-fitted: each question is calibrated on other questions.
 
     Args:
-        folds: Parts of the questions.
+        folds: Number of parts of the questions.
 
     Raises:
-        UsageError: There are no scores, or too few correct or incorrect completions with a score and gold.
+        UsageError: There are no scores, or too few correct or incorrect completions have a score and gold.
     """
     import numpy as np
     from msgspec import structs
@@ -89,11 +89,11 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
 
     correct, score = int(items.gold.sum()), items.score
     questions = len(np.unique(items.question))
-    if min(correct, len(score) - correct) < _FEWEST or questions < folds:
+    if min(correct, len(score) - correct) < _MIN_ITEMS or questions < folds:
         raise UsageError(
             f"{items.verifier} can't be calibrated: with a score and gold there are {correct:,} correct and "
             f"{len(score) - correct:,} incorrect completions of {counted(questions, 'question')}.",
-            f"At least {_FEWEST} of each kind are needed, and {folds} questions.",
+            f"At least {_MIN_ITEMS} of each kind are needed, and {folds} questions.",
         )
     said = np.isin(items.outcome, (int(OutcomeCode.CORRECT), int(OutcomeCode.INCORRECT)))
     if said.all():

@@ -1,7 +1,7 @@
 """Reads all items, or a run's verdicts, into columns; large tables are read by several threads.
 
-SQLite reads outside the GIL: each thread has its own connection and a share of the items. All must read the same state
-of the database, which the history mark identifies; if something was written in between, one thread reads all.
+SQLite reads outside the GIL: each thread has its own connection and a share of the items. All threads must read the
+same state of the database, identified by the history mark; if it changed in between, one thread reads everything.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from workbench.measuring.column_tables import ColumnTable
     from workbench.statistics.confusion import IntArray
 
-_WORTH: Final = 100_000
-"""Items of a share at least: to open a connection takes as long as reading some thousands."""
-_MOST: Final = 4
+_MIN_SHARE_ITEMS: Final = 100_000
+"""Fewest items of a share: opening a connection takes as long as reading several thousand items."""
+_MAX_THREADS: Final = 4
 
 Share = TypeVar("Share")
 Found = TypeVar("Found")
@@ -59,14 +59,14 @@ def read_verdicts(database: Database, connection: Connection, run: int, items: I
 
 
 def _bounds(number: int) -> list[int]:
-    many = max(min(os.cpu_count() or 1, _MOST, number // _WORTH), 1)
+    many = max(min(os.cpu_count() or 1, _MAX_THREADS, number // _MIN_SHARE_ITEMS), 1)
     return [number * share // many for share in range(many + 1)]
 
 
 def _by_threads(
     database: Database, connection: Connection, read: Callable[[Connection, Share], Found], shares: Sequence[Share]
 ) -> list[Found] | None:
-    """Read each share in its own thread, the first in this one; None for one share, or if the database has changed in
+    """Read each share in its own thread, the first in this one; None for one share, or if the database changed in
     between.
     """
     first, *others = shares

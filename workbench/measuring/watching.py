@@ -1,4 +1,4 @@
-"""Watched trainings: what the verifier accepts by step, what of it is right, and what rises."""
+"""Watched trainings: acceptance by step, its correctness, and alarms about rising shares."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from workbench.statistics.watching import WeightedShare
 
 PARTS: Final = 20
-"""Parts of a training that are told apart, at most."""
-_COMPARED: Final = 1_000
-_ALIKE: Final = 0.5
-_GROUPS: Final = 20
-_REFERENCE: Final = 30
-"""Labelled completions at least in the reference steps of the test of drift."""
-_LEAST_BOUND: Final = 0.02
+"""Most parts of a training that are reported."""
+_MAX_COMPARED: Final = 1_000
+_MIN_SIMILARITY: Final = 0.5
+_MAX_GROUPS: Final = 20
+_MIN_REFERENCE_LABELS: Final = 30
+"""Fewest labelled completions in the reference steps of the drift test."""
+_MIN_BOUND: Final = 0.02
 
 
 class _Audited(NamedTuple):
@@ -68,12 +68,12 @@ def watched(
     """Report on watched trainings.
 
     Args:
-        training: Only this one.
-        scored_by: The verifier whose verdicts say what is right; None for gold.
-        parts: Into how many parts of as many steps each is cut, at most.
+        training: Only this training.
+        scored_by: The verifier whose verdicts count as truth; None for gold.
+        parts: Most parts, of equal numbers of steps, that each training is split into.
 
     Raises:
-        UsageError: There is no such training, or that verifier has no complete run.
+        UsageError: The training does not exist, or the verifier has no complete run.
     """
     found = stored.trainings(project.database.reader())
     if training is not None:
@@ -179,7 +179,7 @@ def _acceptance(steps: Sequence[JudgedStep]) -> float | None:
     return sum(step.accepted for step in steps) / judged if judged else None
 
 
-# -- Whether what is accepted wrongly rises.
+# -- Drift: rising false acceptances.
 
 
 def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
@@ -193,7 +193,7 @@ def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
     share = weighted_share(before.accepted & (before.truth == 0), before.weight, before.question)
     if share.ci is None:
         return None
-    rise = first_rise(_estimates(steps, audited), max(_LEAST_BOUND, share.ci[1]), first)
+    rise = first_rise(_estimates(steps, audited), max(_MIN_BOUND, share.ci[1]), first)
     if rise is None:
         return None
     since = known.of((known.step >= steps[first].step) & (known.step <= steps[rise.place].step))
@@ -212,15 +212,15 @@ def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
 
     labels = np.cumsum([int((known.step == step.step).sum()) for step in steps])
     for place in range(max(1, len(steps) // 4), len(steps)):
-        if labels[place - 1] >= _REFERENCE:
+        if labels[place - 1] >= _MIN_REFERENCE_LABELS:
             return place
     return None
 
 
 def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
-    """Return Horvitz and Thompson's estimate, step by step, of the share that is accepted wrongly.
+    """Return the Horvitz-Thompson estimate of the share of false acceptances, step by step.
 
-    Where not all audited completions are labelled, the labelled ones represent the rest of their step.
+    If not all audited completions are labelled, the labelled ones represent the others of their step.
     """
     import numpy as np
 
@@ -235,7 +235,7 @@ def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
     return found
 
 
-# -- Accepted completions that look alike.
+# -- Similar accepted completions.
 
 
 def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
@@ -243,7 +243,7 @@ def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
     within one question don't count.
     """
     accepted = audited.of(audited.accepted)
-    newest = range(max(0, len(accepted.item) - _COMPARED), len(accepted.item))
+    newest = range(max(0, len(accepted.item) - _MAX_COMPARED), len(accepted.item))
     rows = stored.texts(project.database.reader(), [int(accepted.item[at]) for at in newest])
     leaders: list[set[Wording]] = []
     members: dict[int, list[int]] = defaultdict(list)
@@ -259,15 +259,15 @@ def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
         if len({rows[place][1] for place in places}) > 1
     ]
     groups.sort(key=lambda one: (-one.questions, -len(one.items), one.first, one.items))
-    return groups[:_GROUPS], len(accepted.item) - len(newest)
+    return groups[:_MAX_GROUPS], len(accepted.item) - len(newest)
 
 
 def _is_alike(one: set[Wording], other: set[Wording]) -> bool:
     least, most = sorted((len(one), len(other)))
-    if least < _ALIKE * most:
+    if least < _MIN_SIMILARITY * most:
         return False
     shared = len(one & other)
-    return shared >= _ALIKE * (least + most - shared)
+    return shared >= _MIN_SIMILARITY * (least + most - shared)
 
 
 def _group(places: Sequence[int], rows: Sequence[tuple[int, int, str]], accepted: _Audited) -> AlikeGroup:

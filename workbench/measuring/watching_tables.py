@@ -1,4 +1,4 @@
-"""Watched trainings as sentences and tables."""
+"""Renders watched trainings as sentences and tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.tables.files import written
 from workbench.tables.table import Columns, count, ends, figure, table, text, word
 
 _WIDTH: Final = 79
-_SHOWN: Final = 40
+_MAX_SHOWN: Final = 40
 NOTHING: Final = (
     'No training is watched here: give workbench.reward("rules", audit="p.db") or a reward server this project.'
 )
@@ -69,7 +69,7 @@ def _wrong(row: AlikeGroup) -> str:
 
 def _example(completion: str) -> str:
     line = " ".join(inert(completion).split()) or "(nothing)"
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return line if len(line) <= _MAX_SHOWN else f"{line[: _MAX_SHOWN - 1]}…"
 
 
 def tables_of(report: TrainingReport) -> list[Table]:

@@ -12,26 +12,26 @@ from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.records.calibration import CalibrationMethod, ReliabilityBin
 
 BINS: Final = 10
-"""Parts that items are put in by their chance, of as equal sizes as can be."""
+"""Number of bins of items by probability, of sizes as equal as possible."""
 SAMPLES: Final = 1_000
-_FEWEST_SAMPLES: Final = 100
-_MOST_DRAWN: Final = 2 * 10**8
-_MOST_ROUNDS: Final = 100
-_NEAR_ENOUGH: Final = 1e-12
-_LEAST: Final = 1e-6
-"""A chance is taken for no less than this, and no more than 1 less it, where its odds are needed."""
+_MIN_SAMPLES: Final = 100
+_MAX_DRAWN: Final = 2 * 10**8
+_MAX_ROUNDS: Final = 100
+_TOLERANCE: Final = 1e-12
+_MIN_CHANCE: Final = 1e-6
+"""Probabilities are clipped to this value and 1 minus it where their odds are needed."""
 Map = Callable[[FloatArray], FloatArray]
-"""Makes chances of scores."""
+"""Maps scores to probabilities."""
 
 
-# -- Expected calibration error, and the parts it is the mean over.
+# -- Expected calibration error, and its bins.
 
 
 def equal_mass(chance: FloatArray, bins: int = BINS) -> IntArray:
     """Return each item's bin, from 0, by its probability; equal probabilities share a bin.
 
-    Source: Nixon et al., "Measuring Calibration in Deep Learning" (CVPR workshops 2019): parts of equal size say more
-    than parts of equal width where chances crowd at the ends.
+    Source: Nixon et al., "Measuring Calibration in Deep Learning" (CVPR workshops 2019): bins of equal size are more
+    informative than bins of equal width if probabilities cluster at the ends.
     """
     _, place, count = np.unique(chance, return_inverse=True, return_counts=True)
     middle = np.cumsum(count) - count / 2
@@ -51,14 +51,14 @@ def calibration_error(chance: FloatArray, gold: IntArray, part: IntArray) -> flo
 def calibration_interval(chance: FloatArray, gold: IntArray, part: IntArray, question: IntArray, seed: int) -> Interval:
     """Return the bootstrap interval of `calibration_error` over questions, with fixed bins.
 
-    Drawing anew adds error of its own, so that the interval of well calibrated chances stays above 0.
+    Resampling adds error, so the interval of well calibrated probabilities stays above 0.
     """
     known, place = np.unique(question, return_inverse=True)
     parts, clusters = int(part.max(initial=-1)) + 1, len(known)
     order = np.argsort(place, kind="stable")
     place, off, part = place[order], (chance - gold)[order], part[order]
     generator = np.random.default_rng(seed)
-    samples = max(_FEWEST_SAMPLES, min(SAMPLES, _MOST_DRAWN // max(clusters, 1)))
+    samples = max(_MIN_SAMPLES, min(SAMPLES, _MAX_DRAWN // max(clusters, 1)))
     found = np.empty(samples if clusters else 0)
     for at in range(len(found)):
         often = np.bincount(generator.integers(clusters, size=clusters), minlength=clusters)[place]
@@ -75,11 +75,11 @@ def reliability(chance: FloatArray, gold: IntArray, part: IntArray) -> list[Reli
     ]
 
 
-# -- Maps from scores to chances.
+# -- Maps from scores to probabilities.
 
 
 def fit_map(score: FloatArray, gold: IntArray, method: CalibrationMethod) -> Map:
-    """Fit a map to rows with gold, 1 or 0, of both kinds."""
+    """Fit a map to rows with gold 1 or 0, which has both values."""
     return platt(score, gold) if method == "platt" else isotonic(score, gold)
 
 
@@ -92,26 +92,24 @@ def platt(score: FloatArray, gold: IntArray) -> Map:
     correct = int(gold.sum())
     wrong = len(gold) - correct
     target = np.where(gold == 1, (correct + 1) / (correct + 2), 1 / (wrong + 2))
-    # Scores can be so large that their squares are no numbers.
+    # The squares of very large scores may overflow.
     most = float(np.abs(score).max()) or 1.0
     centre, spread = float((score / most).mean()), float((score / most).std()) or 1.0
     a, b = 0.0, float(np.log((correct + 1) / (wrong + 1)))
     at = (score / most - centre) / spread
     loss = _loss(a, b, at, target)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         p = _sigmoid(a * at + b)
         slope = np.array([(at * (p - target)).sum(), (p - target).sum()])
         weight = p * (1 - p)
         off = float((weight * at).sum())
-        curve = np.array([[float((weight * at * at).sum()), off], [off, float(weight.sum())]]) + _NEAR_ENOUGH * np.eye(
-            2
-        )
+        curve = np.array([[float((weight * at * at).sum()), off], [off, float(weight.sum())]]) + _TOLERANCE * np.eye(2)
         step = np.linalg.solve(curve, slope)
         size = 1.0
-        while (tried := _loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _NEAR_ENOUGH:
+        while (tried := _loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _TOLERANCE:
             size /= 2
         a, b, gained, loss = float(a - size * step[0]), float(b - size * step[1]), loss - tried, tried
-        if gained <= _NEAR_ENOUGH * max(abs(loss), 1):
+        if gained <= _TOLERANCE * max(abs(loss), 1):
             break
     return lambda scores: _sigmoid(a * ((scores / most - centre) / spread) + b)
 
@@ -126,7 +124,7 @@ def _sigmoid(value: FloatArray) -> FloatArray:
 
 
 def isotonic(score: FloatArray, gold: IntArray) -> Map:
-    """Fit the nearest rising map in squares: pooled adjacent violators, linear in between.
+    """Fit the least-squares increasing map: pooled adjacent violators, linear in between.
 
     Sources: Barlow et al., "Statistical Inference under Order Restrictions", 1972; Zadrozny and Elkan, "Transforming
     classifier scores into accurate multiclass probability estimates", KDD 2002.
@@ -144,12 +142,12 @@ def isotonic(score: FloatArray, gold: IntArray) -> Map:
 
 
 def odds(score: FloatArray) -> FloatArray:
-    kept = np.clip(score, _LEAST, 1 - _LEAST)
+    kept = np.clip(score, _MIN_CHANCE, 1 - _MIN_CHANCE)
     return np.asarray(np.log(kept / (1 - kept)))
 
 
 def cross_fitted(score: FloatArray, gold: IntArray, fold: IntArray, method: CalibrationMethod) -> FloatArray | None:
-    """Return each item's probability by the map fitted on the other folds; None where they lack correct or incorrect
+    """Return each item's probability by the map fitted on the other folds; None if those lack correct or incorrect
     items.
     """
     found = np.empty(len(score))

@@ -117,7 +117,7 @@ def test_with_an_index_the_same_is_found_as_without_whatever_is_looked_for(proje
 
 
 def test_with_half_an_index_nothing_is_left_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_index, "_CHARACTERS", 2_000)
+    monkeypatch.setattr(text_index, "_MAX_CHARACTERS", 2_000)
     shares = []
     for share in searching.index_texts(project):
         shares.append(share)

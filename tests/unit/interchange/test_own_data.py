@@ -374,7 +374,7 @@ def test_columns_with_few_values_are_offered_as_breakdowns(project: Project, tmp
 
 
 def test_a_column_of_ids_is_no_breakdown(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.data.store.columns._MOST_VALUES", 2)
+    monkeypatch.setattr("workbench.data.store.columns._MAX_VALUES", 2)
     taken(project, lines(tmp_path, *LEVELS), [])
     with pytest.raises(UsageError, match="more than 2 values"):
         columns(project).groups("column:level")

@@ -323,7 +323,7 @@ def _dump(path: Path) -> list[str]:
 
 
 def test_a_bomb_is_refused_before_it_goes_off(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "_SUSPICIOUS", (1 << 16, 300))
+    monkeypatch.setattr(unpacking, "_RATIO_LIMIT", (1 << 16, 300))
     path = changed(archive, tmp_path, content("models", b" " * (1 << 20)))
 
     with pytest.raises(FormatError, match="hundreds of times"):

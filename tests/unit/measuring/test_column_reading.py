@@ -50,7 +50,7 @@ def shares(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         read.append(share[1] - share[0] + 1 if isinstance(share, tuple) else len(share))
         return elsewhere(*arguments)
 
-    monkeypatch.setattr(column_reading, "_WORTH", 10)
+    monkeypatch.setattr(column_reading, "_MIN_SHARE_ITEMS", 10)
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
     monkeypatch.setattr(column_reading, "_read_elsewhere", told)
     return read
@@ -130,7 +130,7 @@ def test_where_somebody_writes_in_between_one_reads_it_all(
 
 
 def test_few_items_are_read_by_one(project: Project, shares: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(column_reading, "_WORTH", ITEMS)
+    monkeypatch.setattr(column_reading, "_MIN_SHARE_ITEMS", ITEMS)
     with project.database.reading() as connection:
         column_reading.read_verdicts(project.database, connection, 1, np.arange(1, ITEMS + 1))
         assert column_reading.read_verdicts(project.database, connection, 1, np.arange(0)).rows == 0

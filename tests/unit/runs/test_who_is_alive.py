@@ -224,7 +224,7 @@ def test_the_runner_of_a_database_is_none_of_its_copies(
 def test_the_process_that_imports_into_a_database_imports_into_none_of_its_copies(
     tmp_path: Path, sleeper: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "_QUIET_S", 0.1)
+    monkeypatch.setattr(importing, "_QUIET_SECONDS", 0.1)
     with closing(make_project(tmp_path, numbered(4))) as project:
         process = structs.replace(sleeper, file=processes.file_id(project.path))
         path = project.path

@@ -53,7 +53,7 @@ def test_it_is_the_interval_of_drawing_questions_one_by_one(figure: Figure, size
 @pytest.mark.parametrize("table", [0, 1 << 23])
 def test_large_clusters_come_whole(monkeypatch: pytest.MonkeyPatch, table: int) -> None:
     """Each question has one kind only, as often as its number says: every sum must be made of such pieces."""
-    monkeypatch.setattr(bootstrap, "_TABLE", table)
+    monkeypatch.setattr(bootstrap, "_MAX_TABLE_CELLS", table)
     sizes = np.array([1, 3, 9, 27])
     kind = question = np.repeat(np.arange(4), sizes)
     (drawn,) = resampled(kind, 4, question, 400, seed=0)
@@ -64,7 +64,7 @@ def test_large_clusters_come_whole(monkeypatch: pytest.MonkeyPatch, table: int) 
 
 @pytest.mark.parametrize("table", [0, 1 << 23])
 def test_the_names_and_the_order_of_questions_change_nothing(monkeypatch: pytest.MonkeyPatch, table: int) -> None:
-    monkeypatch.setattr(bootstrap, "_TABLE", table)
+    monkeypatch.setattr(bootstrap, "_MAX_TABLE_CELLS", table)
     kind, question = simulated(50, 3, seed=5)
     draw = np.random.default_rng(0)
     names, rows = draw.permutation(50) * 10**12 - 7, draw.permutation(len(kind))
@@ -92,7 +92,7 @@ def test_every_question_is_as_likely_as_every_other(questions: int) -> None:
 
 
 def test_the_largest_share_draws_the_last_question() -> None:
-    largest, numbers = np.float32(1 - 2**-24), np.arange(1, bootstrap._COARSE + 1, dtype=np.float32)
+    largest, numbers = np.float32(1 - 2**-24), np.arange(1, bootstrap._MAX_COARSE_CLUSTERS + 1, dtype=np.float32)
     assert (np.multiply(largest, numbers).astype(np.intp) == numbers - 1).all()
 
 

@@ -347,5 +347,5 @@ def test_the_mix_of_many_questions_is_counted_in_parts(monkeypatch: pytest.Monke
     question = np.repeat(np.arange(150), 4)
     group, known = chance.choice(4, 600, p=[0.4, 0.3, 0.2, 0.1]), chance.random(600) < 0.3
     expected = mix_p(known, group, question)
-    monkeypatch.setattr("workbench.statistics.prediction_powered._AT_ONCE", 40)
+    monkeypatch.setattr("workbench.statistics.prediction_powered._BATCH_QUESTIONS", 40)
     assert mix_p(known, group, question) == pytest.approx(expected, rel=1e-9)

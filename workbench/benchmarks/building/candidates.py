@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
 
 
-_AT_ONCE: Final = 1_000
+_BATCH_QUESTIONS: Final = 1_000
 """Questions whose completions' names are in memory at once."""
 
 
@@ -119,8 +119,8 @@ def questions(
     told = zip(first.tolist(), ends.tolist(), heads, strict=True)
     names_of: dict[int, str] = {}
     for place, (start, end, head) in enumerate(stepping(told, "gathering", "questions", len(first))):
-        if place % _AT_ONCE == 0:
-            some = order[start : ends[min(place + _AT_ONCE, len(ends)) - 1]]
+        if place % _BATCH_QUESTIONS == 0:
+            some = order[start : ends[min(place + _BATCH_QUESTIONS, len(ends)) - 1]]
             wanted = np.sort(known.item[rows[some[decided[some]]]]).tolist()
             names_of = dict(zip(wanted, building.completion_keys(reader, wanted), strict=True))
         places = order[start:end]
@@ -259,8 +259,6 @@ def guideline(project: Project, gold: FinalGold) -> str | None:
 
 
 class Composition(TypedDict):
-    """Parts of a `SetReport`."""
-
     questions: int
     tuples: int
     types: dict[str, int]

@@ -19,7 +19,7 @@ from workbench.core.sets import NewSet, SetName, SetReport, StoredSet
 from workbench.measuring.store import figures
 
 R = TypeVar("R", bound=SetReport)
-_TOLD = 5
+_MAX_DIFFERENCES = 5
 
 
 class Frozen(Struct, frozen=True):
@@ -61,9 +61,9 @@ def _refuse(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: 
     if found.kind != new.kind:
         raise UsageError(f"{new.name!r} is the name of a set of kind {found.kind}.", f"Give another {opt.name}.")
     if not new_version:
-        more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+        more = f"; and {len(told) - _MAX_DIFFERENCES} more" if len(told) > _MAX_DIFFERENCES else ""
         raise UsageError(
-            f"{found.full_name} stands there and differs: {'; '.join(told[:_TOLD])}{more}.",
+            f"{found.full_name} stands there and differs: {'; '.join(told[:_MAX_DIFFERENCES])}{more}.",
             f"{opt.new_version} freezes this one as {found.name}@{found.version + 1}; or give another {opt.name}.",
         )
 

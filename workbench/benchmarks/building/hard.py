@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _STEP: Final = "hard"
-_LEAST: Final = 3
+_MIN_JUDGES: Final = 3
 MINORITY, ANNOTATE = 2, 2_000
 """As in VerifyBench-Hard: two judges against three, and 2000 items for annotators."""
 
@@ -129,10 +129,10 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
 
 def _check(split: SplitItems) -> None:
     many = len(split.judges)
-    if many < _LEAST or many % 2 == 0:
+    if many < _MIN_JUDGES or many % 2 == 0:
         raise UsageError(
             f"{many} judges can't be split into a minority and a majority of each item.",
-            f"Name an odd number of them, {_LEAST} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
+            f"Name an odd number of them, {_MIN_JUDGES} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
         )
     if not 1 <= split.minority <= many // 2:
         raise UsageError(f"{split.minority} of {many} judges are no minority.", f"Use 1 to {many // 2}.")
@@ -169,7 +169,6 @@ def drawn_by(key: building.Key) -> tuple[str, str, str, str]:
 
 
 def types_of(known: Columns, items: list[int]) -> list[str | None]:
-    """Return each item's subtype in force, its type without one, or None."""
     rows = places(known, items)
     subtype, type_ = known.groups("subtype"), known.groups("type")
     codes = zip(subtype.code[rows].tolist(), type_.code[rows].tolist(), strict=True)

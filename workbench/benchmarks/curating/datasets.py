@@ -17,7 +17,7 @@ from workbench.data.store.importing import discard_dead_imports
 from workbench.labelling import coordinating
 from workbench.measuring.store.curation import CurationDecision
 
-_LONGEST: Final = 500
+_MAX_REASON: Final = 500
 
 
 class DatasetChanged(Struct, frozen=True, kw_only=True):
@@ -46,8 +46,8 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
         StoreError: An import is running.
     """
     said = " ".join(reason.split())
-    if not said or len(said) > _LONGEST:
-        raise UsageError("Excluding a data set takes a reason.", f"Write why, in at most {_LONGEST} characters.")
+    if not said or len(said) > _MAX_REASON:
+        raise UsageError("Excluding a data set takes a reason.", f"Write why, in at most {_MAX_REASON} characters.")
     dataset = _at_rest(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_in(reader, dataset), store.questions(reader, dataset, out=False)

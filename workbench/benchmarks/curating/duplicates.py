@@ -207,13 +207,11 @@ def may_say_the_same(one: Wording, other: Wording) -> bool:
 # -- Texts that share most of their shingles: an exact search by prefixes of rare shingles.
 
 
-_SLACK: Final = 1e-9
+_TOLERANCE: Final = 1e-9
 """Tolerance for rounding: a threshold such as 0.7 has no exact binary form."""
 
 
 class _Sets(NamedTuple):
-    """Sets of numbers in one array, with the offset of each set."""
-
     flat: IntArray
     starts: IntArray
 
@@ -252,7 +250,7 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
         for member in prefix:
             met.update(stay.get(member, ()))
         found = pool.nearest(place, met) if met else None
-        if found is not None and found[1] >= threshold - _SLACK:
+        if found is not None and found[1] >= threshold - _TOLERANCE:
             gone.append(Duplicate(place, *found))
             continue
         for member in prefix:
@@ -274,7 +272,7 @@ class _TextPool:
 
     def prefix(self, place: int, threshold: float) -> list[int]:
         own = self._shingles.of(place)
-        found: list[int] = own[: len(own) - ceil(threshold * len(own) - _SLACK) + 1].tolist()
+        found: list[int] = own[: len(own) - ceil(threshold * len(own) - _TOLERANCE) + 1].tolist()
         return found
 
     def nearest(self, place: int, met: set[int]) -> tuple[int, float]:

@@ -33,10 +33,10 @@ from workbench.verifiers.rules.records import (
     Value,
 )
 
-_SPECIFIC: Final = 40
+_MAX_NAME: Final = 40
 """Characters of the longest phrase that counts as a name."""
-_SHOWN: Final = 200
-_SAMPLED: Final = 1_000
+_MAX_SHOWN: Final = 200
+_SAMPLE_SIZE: Final = 1_000
 """Questions sampled to find an extra column that holds types."""
 
 
@@ -68,7 +68,7 @@ def proposed_types(project: Project) -> list[ProposedType]:
 def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[ProposedType]:
     reader = project.database.reader()
     column = _column_of_types(
-        map(_cells, curation.extra_columns(reader, [one.id for one in untyped[:_SAMPLED]]).values())
+        map(_cells, curation.extra_columns(reader, [one.id for one in untyped[:_SAMPLE_SIZE]]).values())
     )
     for some in some_at_a_time(untyped):
         texts = curation.texts(reader, [one.id for one in some])
@@ -78,8 +78,8 @@ def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[Propose
             own = _subtype_in(kept.get(one.id), column)
             yield ProposedType(
                 of=one,
-                question=said.question[:_SHOWN],
-                reference=said.reference[:_SHOWN],
+                question=said.question[:_MAX_SHOWN],
+                reference=said.reference[:_MAX_SHOWN],
                 subtype=own or subtype_by_form(said.question, said.reference),
                 column=column if own else None,
             )
@@ -159,6 +159,6 @@ _FORMS: Final[Mapping[type, Callable[[Any, str], str]]] = {
     MatrixValue: _always("B5"),
     Expression: _expression,
     Term: _always("A2"),
-    Text: lambda value, text: "D2" if value.prose or len(text) > _SPECIFIC else "D1",
+    Text: lambda value, text: "D2" if value.prose or len(text) > _MAX_NAME else "D1",
 }
 """Class of a parsed answer -> its subtype."""

@@ -108,7 +108,7 @@ _FINAL: Final[frozenset[FailureCode]] = frozenset({"bad_request", "context_lengt
 """Failures of a single request; a wrong key or a spent quota affects all requests."""
 _NOT_THERE: Final = frozenset({404, 405})
 """HTTP statuses for a wrong address or model, which also affect all requests."""
-_TOGETHER: Final = 500
+_BATCH: Final = 500
 
 
 class PlanQuestions(Struct, frozen=True, kw_only=True):
@@ -230,7 +230,7 @@ class Asking:
         reader = self._database.reader()
         replies = stored.has_responses(reader)
         failed = self._failed.get(name, {})
-        for questions in some_at_a_time([one for part in self._parts for one in part], _TOGETHER):
+        for questions in some_at_a_time([one for part in self._parts for one in part], _BATCH):
             missing = [self._prepared(name, wanted) for wanted in self._missing(model, questions)]
             found.there += len(questions) * model.samples - len(missing)
             keys = [key for one in missing for key in one.keys.values()]

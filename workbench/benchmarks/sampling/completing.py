@@ -72,7 +72,7 @@ def begin(project: Project, plan: CompletionPlan) -> dict[str, int]:
     return found
 
 
-_TOGETHER = 5_000
+_BATCH = 5_000
 
 
 def complete(
@@ -164,7 +164,7 @@ def _written(
 ) -> ModelWritten:
     reader = project.database.reader()
     survey = left.survey(model.name)
-    parts = some_at_a_time(asked.questions, _TOGETHER)
+    parts = some_at_a_time(asked.questions, _BATCH)
     used = calls.get(reader, run) or RunUsage()
     return record_from(
         ModelWritten,

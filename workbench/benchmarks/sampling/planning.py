@@ -160,9 +160,9 @@ _FIELDS: Final = ("set", "dataset", "max_cost", "prompt", "defaults", "models")
 _PROMPT_FIELDS: Final = ("template", "system")
 _MODEL_FIELDS: Final = ("name", "price", *sorted(_OPTIONS))
 _DEFAULTS: Final = tuple(sorted(_OPTIONS - {"model"}))
-_MOST_MODELS: Final = 1000
+_MAX_MODELS: Final = 1000
 _NAME_HINT: Final = "Up to 80 letters, digits and . _ + @ / -"
-_LONGEST_NAME: Final = 80
+_MAX_NAME: Final = 80
 
 
 def plan_in(project: Project, file: Path) -> CompletionPlan:
@@ -177,8 +177,8 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
     entries = table.get("models", [])
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"{file}:models: there is none.", f"Name one at least: {EXAMPLE}")
-    if len(entries) > _MOST_MODELS:
-        raise UsageError(f"{file}:models: there are more than {_MOST_MODELS:,}.")
+    if len(entries) > _MAX_MODELS:
+        raise UsageError(f"{file}:models: there are more than {_MAX_MODELS:,}.")
     models = [_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)]
     _require_different(f"{file}:models", models)
     return CompletionPlan(
@@ -249,8 +249,8 @@ def _entry(project: Project, place: str, defaults: Mapping[str, str], entry: obj
 
 
 def _model(project: Project, place: str, name: str, options: dict[str, str], price: object) -> PlannedModel:
-    if not NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-        raise UsageError(f"{place}.name: {name[:_LONGEST_NAME]!r} is no name for a model.", _NAME_HINT)
+    if not NAME.fullmatch(name) or len(name) > _MAX_NAME:
+        raise UsageError(f"{place}.name: {name[:_MAX_NAME]!r} is no name for a model.", _NAME_HINT)
     written = named_model(project.path, name) or {}
     _require_known(f"[models.{name}]", written, sorted(_OPTIONS))
     chosen = {"model": name, **written, **options}

@@ -23,14 +23,12 @@ from workbench.core.sets import GoldFrom, SetName, StoredSet
 from workbench.core.verdict import GoldChoice
 
 Connection = sqlite3.Connection
-_PIECE = 50_000
+_BATCH_ROWS = 50_000
 _TYPED = f"coalesce({SUBTYPE}, q.type)"
 """An item's subtype in force, else its type."""
 
 
 class Key(NamedTuple):
-    """Names of an item that are the same in every database."""
-
     item: int
     dataset: str
     question: str
@@ -53,7 +51,7 @@ class TouchedItem(NamedTuple):
 def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
     """Yield the names of items in order, with only a part in memory."""
     left = iter(items)
-    while some := list(islice(left, _PIECE)):
+    while some := list(islice(left, _BATCH_ROWS)):
         yield from map(
             Key._make,
             connection.execute(
@@ -72,11 +70,11 @@ def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
         items: Row ids, ascending: neighbours are found in half the time.
     """
     found: list[str] = []
-    for start in range(0, len(items), _PIECE):
+    for start in range(0, len(items), _BATCH_ROWS):
         rows = connection.execute(
             "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
             "ORDER BY wanted.key",
-            (json.dumps(items[start : start + _PIECE]),),
+            (json.dumps(items[start : start + _BATCH_ROWS]),),
         )
         found += [key for (key,) in rows]
     return found
@@ -230,7 +228,6 @@ def imported_types(connection: Connection, number: int) -> dict[int, str]:
 
 
 def drawn_from(connection: Connection, stored: StoredSet) -> StoredSet | None:
-    """Return the newest earlier benchmark of drawn questions that has all questions of this one; None without one."""
     row = connection.execute(
         "SELECT s.name, s.version FROM sets AS s WHERE s.kind = 'draw' AND s.id < ?1 AND NOT EXISTS "
         "(SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
@@ -257,7 +254,6 @@ def _set(connection: Connection, row: tuple[str, int] | None) -> StoredSet | Non
 
 
 def questions_by_source(connection: Connection, number: int | None) -> dict[str, int]:
-    """Count the questions of a benchmark of questions by source; None for all questions."""
     rows = connection.execute(
         "SELECT coalesce(s.name, ''), count(*) FROM questions AS q LEFT JOIN sources AS s ON s.id = q.source_id "
         f"WHERE {VISIBLE_QUESTION} AND (?1 IS NULL OR q.id IN "

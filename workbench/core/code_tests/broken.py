@@ -19,23 +19,23 @@ from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import LONGEST, constant, is_bomb, parsed
 
 Fault = Literal["syntax", "nothing", "constant"]
-"""What is wrong with a test."""
+"""The kind of a test's fault."""
 FAULTS: Final[dict[Fault, str]] = {
     "syntax": "no Python",
     "nothing": "a name that neither it, the setup, the problem nor its reference solution has",
     "constant": "false whatever a solution does",
 }
-"""What is wrong with a test, in words."""
+"""Descriptions of faults."""
 CANDIDATE: Final = "candidate"
-"""What HumanEval's tests call the function under test."""
+"""The name of the function under test in HumanEval's tests."""
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
-_LONGEST_COMPILED: Final = 1 << 14
+_MAX_COMPILED: Final = 1 << 14
 
 
 class TestFault(NamedTuple):
-    """A test's fault, and the error with which every solution fails it, the reference included."""
+    """A test's fault, and the error with which every solution fails it, including the reference."""
 
     fault: Fault
     error: str
@@ -134,7 +134,7 @@ def _syntax_error(source: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if len(source) > _LONGEST_COMPILED or "finally" in source:
+            if len(source) > _MAX_COMPILED or "finally" in source:
                 ast.parse(source)
             else:
                 compile(source, "<test>", "exec", dont_inherit=True)
@@ -171,7 +171,7 @@ def _free(tree: ast.Module) -> set[str]:
 def _names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> frozenset[str] | None:
     """Return all names that a test could refer to; None if that can't be determined.
 
-    Any word of the problem is taken for a name that solutions may define.
+    Any word of the problem may be a name that solutions define.
     """
     tree = parsed(setup)
     if entry_point is None or tree is None:
@@ -201,13 +201,13 @@ def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
     return loaded, bound
 
 
-# -- One spelling for tests that differ in blanks, quotes or brackets alone; nothing of a test is run here.
+# -- A canonical spelling of tests that differ only in whitespace, quotes or brackets; no test is run here.
 
 
 LONGEST_TEST: Final = 20_000
-"""Characters of a test that a model may write."""
-_MOST_NODES: Final = 20_000
-_DEEPEST: Final = 60
+"""Most characters of a test written by a model."""
+_MAX_NODES: Final = 20_000
+_MAX_DEPTH: Final = 60
 
 
 def tree_of(source: str) -> ast.Module | None:
@@ -231,7 +231,6 @@ def spelling(source: str) -> str:
 
 
 def bound_names(setup: str) -> list[str]:
-    """Return the names that a problem's setup binds, such as ``candidate`` in ``candidate = add``."""
     tree = tree_of(setup)
     if tree is None:
         return []
@@ -241,9 +240,9 @@ def bound_names(setup: str) -> list[str]:
 def _is_small(tree: ast.AST) -> bool:
     level: list[ast.AST] = [tree]
     count = 0
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         count += len(level)
-        if not level or count > _MOST_NODES:
+        if not level or count > _MAX_NODES:
             break
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return not level and count <= _MOST_NODES
+    return not level and count <= _MAX_NODES

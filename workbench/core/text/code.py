@@ -13,7 +13,7 @@ from workbench.core.text.document import Span, StyleName
 from workbench.core.text.inert import inert
 
 MAX_HIGHLIGHTED = 20_000
-"""Longer blocks (characters) are shown in one style."""
+"""Most characters of a highlighted block; longer ones have one style."""
 
 
 def highlight(code: str, language: str) -> list[list[Span]]:
@@ -35,11 +35,11 @@ def highlight(code: str, language: str) -> list[list[Span]]:
 
 
 def code_lines(code: str, language: str) -> list[tuple[Span, ...]]:
-    """Return code as lines to display: highlighted, and with nothing in it that could control a terminal or hide.
+    """Return code as lines to display: highlighted, without control or invisible characters.
 
     Args:
         code: The code as stored; a carriage return is shown, unless a line feed follows it.
-        language: As with `highlight`.
+        language: See `highlight`.
     """
     lines = highlight(code.replace("\r\n", "\n"), language)
     return [tuple(Span(inert(span.text), span.style) for span in line) for line in lines]
@@ -77,17 +77,17 @@ def _style(kind: str) -> StyleName:
     return next((style for prefix, style in _STYLES if kind.startswith(prefix)), "code")
 
 
-# -- Two texts line by line: what is the same, what was changed, removed or added, and the words that differ.
+# -- Comparison of two texts by line: equal, changed, removed or added lines, and differing words.
 
 
 Kind = Literal["same", "changed", "removed", "added"]
 Stretch = tuple[int, int]
 """Start and end of characters in a line."""
 MOST_LINES: Final = 2_000
-"""Longer texts are not compared: the time would go with the square of their lines."""
-_LONGEST: Final = 2_000  # characters of a line whose words are compared
-_ALIKE: Final = 0.4  # share of words that two lines must have in common to be one line that was changed
-_BLOCK: Final = 4_000  # pairs of lines in a block up to which the most similar ones are sought
+"""Most lines of a compared text: the time is quadratic."""
+_MAX_LINE: Final = 2_000  # Most characters of a line whose words are compared.
+_MIN_SIMILARITY: Final = 0.4  # Least share of common words of two lines that count as one changed line.
+_MAX_BLOCK_PAIRS: Final = 4_000  # Most pairs of lines in a block for which the most similar ones are searched.
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -105,7 +105,7 @@ class DiffSide(NamedTuple):
 
 
 class DiffLine(NamedTuple):
-    """One row of a comparison; a side is None if only the other text has a line."""
+    """One row of a comparison; a side is None if only the other text has the line."""
 
     kind: Kind
     left: DiffSide | None
@@ -118,7 +118,7 @@ def diff_rows(left: str, right: str) -> list[DiffLine]:
     The left sides of the rows, in order, are the lines of ``left``; the right ones those of ``right``.
 
     Raises:
-        UsageError: One of them is too long.
+        UsageError: A text is too long.
     """
     old, new = left.split("\n"), right.split("\n")
     if max(len(old), len(new)) > MOST_LINES:
@@ -149,7 +149,7 @@ def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | 
 def _paired(
     old: Sequence[str], new: Sequence[str], left: range, right: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    together = _most_alike(old, new, left, right) if len(left) * len(right) <= _BLOCK else []
+    together = _most_alike(old, new, left, right) if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
     at_left, at_right = left.start, right.start
     for first, second in [*together, (left.stop, right.stop)]:
         yield from ((line, None) for line in range(at_left, first))
@@ -181,19 +181,19 @@ def _most_alike(old: Sequence[str], new: Sequence[str], left: range, right: rang
 
 
 def _words(line: str) -> Counter[str]:
-    return Counter(_WORD.findall(line[:_LONGEST]))
+    return Counter(_WORD.findall(line[:_MAX_LINE]))
 
 
 def _alike(one: Counter[str], other: Counter[str]) -> float:
-    """Return the share of two lines' words that both have, without blanks; 0 if too small for one changed line."""
+    """Return the share of two lines' common words, ignoring blanks; 0 if too small for one changed line."""
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
     share = 2 * common / sum(inked) if sum(inked) else 0.0
-    return share if share >= _ALIKE else 0.0
+    return share if share >= _MIN_SIMILARITY else 0.0
 
 
 def _differing(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
-    if max(len(left), len(right)) > _LONGEST:
+    if max(len(left), len(right)) > _MAX_LINE:
         return ((0, len(left)),), ((0, len(right)),)
     old, new = _WORD.findall(left), _WORD.findall(right)
     at_left, at_right = _starts(old), _starts(new)

@@ -9,8 +9,8 @@ from workbench.core.text.inert import inert
 from workbench.core.text.markdown import render
 from workbench.core.text.math import render_math
 
-_AROUND = 60
-_LONGEST = 200
+_CONTEXT_CHARACTERS = 60
+_MAX_PART = 200
 
 
 class LineExcerpt(NamedTuple):
@@ -32,17 +32,17 @@ def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
     after = text[end:] if right < 0 else text[end:right]
     marked = text[start:end]
     return LineExcerpt(
-        before=inert(before if len(before) <= _AROUND else "…" + before[-_AROUND:]),
+        before=inert(before if len(before) <= _CONTEXT_CHARACTERS else "…" + before[-_CONTEXT_CHARACTERS:]),
         marked=shortened(marked),
-        after=inert(after if len(after) <= _AROUND else after[:_AROUND] + "…"),
+        after=inert(after if len(after) <= _CONTEXT_CHARACTERS else after[:_CONTEXT_CHARACTERS] + "…"),
     )
 
 
 def shortened(text: str) -> str:
-    return inert(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+    return inert(text if len(text) <= _MAX_PART else text[:_MAX_PART] + "…")
 
 
-# -- The place of a search text, as the database finds it: ASCII letters match in either case.
+# -- The position of a search text, matched like in the database: ASCII letters match in either case.
 
 
 _BEFORE, _BEHIND = 10, 80
@@ -53,7 +53,7 @@ def search_pattern(search: str) -> re.Pattern[str]:
 
 
 def snippet(text: str, search: str) -> str | None:
-    """Return one line of a text around the first occurrence of another; None if there is none."""
+    """Return one line of a text around the first occurrence of another; None without one."""
     found = search_pattern(search).search(text)
     if found is None:
         return None
@@ -62,13 +62,13 @@ def snippet(text: str, search: str) -> str | None:
     return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
 
 
-# -- A final answer by itself, for reading.
+# -- A final answer alone, for reading.
 
 
 LONGEST = 2_000
-"""Characters of an answer that are rendered."""
-_SHORT = 24
-"""Characters an answer may have to be put in a sentence."""
+"""Most characters of a rendered answer."""
+_MAX_SHORT = 24
+"""Most characters of an answer in a sentence."""
 _DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
 _MATH = re.compile(r"\\|\^|_\{")
 _LINES = re.compile(r"\s*\n\s*")
@@ -76,7 +76,7 @@ _BOX = ("\\boxed", "\\fbox")
 
 
 def render_answer(text: str) -> str:
-    """Render a final answer as its text would show it; bare LaTeX, as most boxes hold, is math without delimiters."""
+    """Render a final answer as in its text; bare LaTeX, as most boxes hold, is math without delimiters."""
     text = text[:LONGEST]
     if _DELIMITED.search(text) is not None:
         shown = render(_closed(text)).text.strip()
@@ -92,7 +92,7 @@ def shown_answer(text: str, *, raw: bool = False) -> str:
 def short_answer(text: str | None, *, raw: bool = False) -> str:
     """Return a final answer as displayed if it is short enough for a sentence, else ""."""
     shown = shown_answer(text or "", raw=raw)
-    return shown if len(shown) <= _SHORT and "\n" not in shown else ""
+    return shown if len(shown) <= _MAX_SHORT and "\n" not in shown else ""
 
 
 def _is_stretch(text: str) -> bool:

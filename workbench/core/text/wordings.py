@@ -1,4 +1,4 @@
-"""Word trigrams, without digits, by which texts that say the same are recognised."""
+"""Word trigrams, without digits, by which equivalent texts are recognised."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _WORDS: Final = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
-_HALF: Final = 200
+_MAX_HALF_WORDS: Final = 200
 
 Wording = tuple[str, str, str]
 
@@ -18,7 +18,7 @@ def wordings(text: str) -> set[Wording]:
     text has one.
     """
     words = ["#" if word.isdigit() else word for word in _WORDS.findall(text.lower())]
-    if len(words) > 2 * _HALF:
-        words = [*words[:_HALF], *words[-_HALF:]]
+    if len(words) > 2 * _MAX_HALF_WORDS:
+        words = [*words[:_MAX_HALF_WORDS], *words[-_MAX_HALF_WORDS:]]
     words = ["^", "^", *words, "$"]
     return set(zip(words, words[1:], words[2:], strict=False))

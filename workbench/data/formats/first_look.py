@@ -1,4 +1,4 @@
-"""Previews a file: its columns, the fields they are recognised as, and columns with verdicts."""
+"""Previews a file: its columns, their recognised fields, and columns with verdicts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from workbench.data.formats.verdict_words import (
 )
 
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
-_LONGEST_NAME: Final = 80
-"""Characters of a model's or a domain's name."""
-_LOOKED_INTO: Final = 1_000
-"""Columns whose values are looked at, beside those that are recognised by their names."""
-_OFFERED: Final = 8
-"""Columns of verdicts that an advice names; a table of words as columns has thousands of ones."""
-_VALUES, _LONGEST_VALUE, _LOOKED_AT = 3, 24, 200
+_MAX_NAME: Final = 80
+"""Most characters of a model's or a domain's name."""
+_MAX_COLUMNS: Final = 1_000
+"""Most columns whose values are examined, in addition to those recognised by name."""
+_MAX_SUGGESTED: Final = 8
+"""Most verdict columns in a suggestion; a table with words as columns may have thousands."""
+_VALUES, _MAX_VALUE, _LOOKED_AT = 3, 24, 200
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
@@ -40,11 +40,12 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     """The results of reading a file's first rows.
 
     Attributes:
-        columns: Its columns, in their order; none where its fields have names of their own.
-        fields: Our field -> the column that is recognised for it.
-        like: Our field -> another column whose name has the words of one that would be, or whose values are types.
-        verdicts: Other columns that hold verdicts -> what their verifier could be called.
-        judging: Columns that may hold verdicts or scores: they, gold's, and others with a word for one or a number.
+        columns: Its columns in order; empty for formats with fixed fields.
+        fields: Our field -> the recognised column.
+        like: Our field -> another column with a similar name, or with types as values.
+        verdicts: Other columns with verdicts -> a suggested name of the verifier.
+        judging: Columns that may hold verdicts or scores: these, gold's, and others with a word for a verdict or a
+            number.
         values: The first values of each column, shortened.
     """
 
@@ -59,11 +60,11 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         return any(fold(column) in FIELDS.get(field, ()) for column in self.columns)
 
     def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
-        """Map required fields to a column that may be meant for them.
+        """Map required fields to a likely column.
 
         Args:
-            columns: Our field -> the column that is taken for it.
-            graders: Columns that are taken for verdicts.
+            columns: Our field -> the column used for it.
+            graders: Columns used as verdicts.
         """
         free = {field: column for field, column in self.like.items() if field in _GUESSED and field not in columns}
         return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
@@ -74,21 +75,21 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         others = [one for one in self.verdicts if "gold" not in columns or fold(one) in GRADES]
         taken = {*guesses.values(), *columns.values(), *graders}
         free = [one for one in others if one not in taken]
-        words += [f"{opt.verdict:{shlex.quote(f'{self.verdicts[one]}={one}')}}" for one in free[:_OFFERED]]
+        words += [f"{opt.verdict:{shlex.quote(f'{self.verdicts[one]}={one}')}}" for one in free[:_MAX_SUGGESTED]]
         if free and "gold" not in (*guesses, *columns):
             words.append(f"(or {opt.map:{shlex.quote(f'gold={free[0]}')}} if people gave these verdicts)")
         return " ".join(words)
 
 
 def first_look(path: Path) -> FirstLook:
-    """Preview the beginning of a file; files of code and logs have no columns to choose from.
+    """Preview the beginning of a file; code files and logs have no columns to choose.
 
     Raises:
-        FormatError: It can't be read.
+        FormatError: The file can't be read.
     """
     every, sample = sampled(path)
     fields = types_put_right(sample, _recognised(every))
-    keys = list(dict.fromkeys((*every[:_LOOKED_INTO], *fields.values())))
+    keys = list(dict.fromkeys((*every[:_MAX_COLUMNS], *fields.values())))
     if "reference" in fields and is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
         del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
@@ -127,12 +128,12 @@ def _map_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -
 
 
 def _are_names(texts: Sequence[str]) -> bool:
-    return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _LONGEST_NAME for text in texts)
+    return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _MAX_NAME for text in texts)
 
 
 def _first_values(cells: Sequence[Any]) -> tuple[str, ...]:
     said = ("" if cell is None else cell if isinstance(cell, str) else json.dumps(cell) for cell in cells)
-    lines = (" ".join(text[:_LOOKED_AT].split())[:_LONGEST_VALUE] for text in said)
+    lines = (" ".join(text[:_LOOKED_AT].split())[:_MAX_VALUE] for text in said)
     return tuple(islice(dict.fromkeys(line for line in lines if line), _VALUES))
 
 

@@ -14,14 +14,14 @@ from workbench.core.database.selection import VISIBLE_QUESTION, items_for
 from workbench.core.text.excerpt import snippet
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 
-_LONGEST_PATTERN: Final = 10_000
-"""Characters; SQLite takes patterns of up to 50,000 bytes."""
-_CONFIRMED: Final = (64, 8_192)
-"""Candidates whose texts are read together: at first, and at most."""
-_MANY: Final = 20
-"""One question in so many is many."""
-_FEW: Final = 8
-"""Fewer than one item in so many are few."""
+_MAX_PATTERN: Final = 10_000
+"""Most characters of a pattern; SQLite accepts up to 50,000 bytes."""
+_BATCH_SIZES: Final = (64, 8_192)
+"""Candidates whose texts are read together: initially, and at most."""
+_FREQUENT_RATIO: Final = 20
+"""Ratio of all questions to matching ones below which matches are frequent."""
+_RARE_RATIO: Final = 8
+"""Ratio of all items to matching ones above which matches are rare."""
 _QUESTION: Final = "questions AS q JOIN question_text AS qt ON qt.id = q.id"
 
 Clause = tuple[str, list[object]]
@@ -32,8 +32,8 @@ def holds(columns: Sequence[str], search: str) -> Clause:
     try:
         search.encode()
     except UnicodeEncodeError:
-        return "0", []  # half a character, as only a broken terminal sends it
-    if len(search) > _LONGEST_PATTERN or "\0" in search:
+        return "0", []  # Half a character, which only a broken terminal sends.
+    if len(search) > _MAX_PATTERN or "\0" in search:
         sql, value = "instr(lower({}), lower(?)) > 0", search
     else:
         escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -47,7 +47,7 @@ def matching(
     """Return row ids after one of the items that contain the text and meet the conditions, in the order of import.
 
     Args:
-        index: Says which rows need be looked at, of those that it holds.
+        index: Limits the rows to read, of those in the index.
         where: The conditions.
     """
     own = _and(holds(("c.key", "ct.text"), search), where)
@@ -81,9 +81,9 @@ def _found(texts: Iterable[str], search: str) -> Iterator[str]:
 
 
 def all_matching(connection: sqlite3.Connection, index: TextIndex, search: str) -> Clause:
-    candidates = list(islice(index.candidates("completions", search), index.completions // _FEW + 1))
+    candidates = list(islice(index.candidates("completions", search), index.completions // _RARE_RATIO + 1))
     text, parameters = holds(("c.key", "ct.text"), search)
-    if not index.completions or len(candidates) > index.completions // _FEW:
+    if not index.completions or len(candidates) > index.completions // _RARE_RATIO:
         questions = _listed(_questions(connection, NO_INDEX, search))
         return f"(c.question_id IN (SELECT value FROM json_each(?)) OR {text})", [questions, *parameters]
     own = f"SELECT c.id FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id WHERE {text} AND c.id"
@@ -103,7 +103,7 @@ def _and(one: Clause, other: Clause) -> Clause:
 
 
 def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where: Clause, through: int) -> Iterator[int]:
-    size, most = _CONFIRMED
+    size, most = _BATCH_SIZES
     while some := list(islice(candidates, size)):
         listed = _listed(item for item in some if item <= through)
         yield from _items(connection, ("c.id IN (SELECT value FROM json_each(?))", [listed]), where)
@@ -113,7 +113,7 @@ def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where:
 def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], where: Clause, after: int) -> Iterator[int]:
     if listed := array("q", questions):
         (last,) = connection.execute("SELECT max(id) FROM questions").fetchone()
-        by_item, by_question = ("", "+") if len(listed) * _MANY > last else ("+", "")
+        by_item, by_question = ("", "+") if len(listed) * _FREQUENT_RATIO > last else ("+", "")
         which = f"{by_question}c.question_id IN (SELECT value FROM json_each(?)) AND {by_item}c.id > ?"
         text, parameters = _and((which, [_listed(listed), after]), where)
         sql = f"SELECT c.id FROM {items_for(text)} WHERE {text} ORDER BY {by_item}c.id"
@@ -123,7 +123,7 @@ def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], wher
 
 def _items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iterator[int]:
     text, parameters = _and(which, where)
-    # By row id, so that nothing is sorted; what they are joined with is looked up.
+    # Order by row id, so that nothing is sorted; joined rows are looked up.
     walked = items_for(text).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     for (item,) in connection.execute(f"SELECT c.id FROM {walked} WHERE {text} ORDER BY c.id", parameters):
         yield item

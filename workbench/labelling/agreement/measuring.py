@@ -125,8 +125,6 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
 
 
 class _Gathered:
-    """The rows read so far."""
-
     def __init__(self, take: Callable[[Given], Any]) -> None:
         self._take = take
         self._lines: dict[int, int] = {}
@@ -227,7 +225,7 @@ def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
     return refusal(number, raw, explain_document(raw))
 
 
-_BLOCK, _BLOCKS = 25, 8
+_MIN_BLOCK_ITEMS, _MAX_BLOCKS = 25, 8
 """Fewest items of a block of time, and most blocks."""
 
 
@@ -329,7 +327,7 @@ def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
     paired = np.flatnonzero(np.bincount(rated.ratings.item, minlength=rated.ratings.items) > 1)
     completed = [found.completed[item] for item in paired.tolist()]
     parts = []
-    for block in blocks(completed, _BLOCK, _BLOCKS):
+    for block in blocks(completed, _MIN_BLOCK_ITEMS, _MAX_BLOCKS):
         days = [completed[place][:10] for place in (block[0], block[-1])]
         kept = np.zeros(rated.ratings.items, dtype=bool)
         kept[paired[block]] = True

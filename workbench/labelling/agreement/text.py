@@ -63,7 +63,6 @@ def agreement_text(report: AgreementReport) -> str:
 
 
 def why_nothing(report: AgreementReport) -> str:
-    """Explain why there are no metrics; "" if there are."""
     if report.paired:
         return ""
     if report.unblinded and not report.labels:
@@ -77,20 +76,20 @@ def why_nothing(report: AgreementReport) -> str:
     return f"{said} The annotators had seen, or could see, gold, verdicts or others' labels."
 
 
-_SKEWED = 0.75
+_SKEWED_SHARE = 0.75
 """Share of one value above which chance agreement is high."""
-_LOW = 0.667
+_LOW_ALPHA = 0.667
 """Alpha below which no conclusion can be drawn (Krippendorff)."""
 
 
 def why_low(report: AgreementReport) -> str:
     """Explain why alpha and kappa are below percent agreement: nearly all labels are equal; "" if they are not."""
     alpha, agree, shares = report.krippendorff_alpha, report.percent_agreement, report.prevalence
-    if alpha is None or agree is None or not shares or alpha >= _LOW:
+    if alpha is None or agree is None or not shares or alpha >= _LOW_ALPHA:
         return ""
     name, most = max(shares.items(), key=lambda share: share[1])
     by_chance = sum(one * one for one in shares.values())
-    if most < _SKEWED or agree < 0.5:
+    if most < _SKEWED_SHARE or agree < 0.5:
         return ""
     return (
         f"Alpha and kappa count what lies above chance, and {percent(most)} % of the labels say {inert(name)}: chance "

@@ -5,13 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-_LOOKED_AT = 20_000
+_MAX_EVENTS = 20_000
 """Most events that are searched: as many as a large team makes in a week."""
 
 
 class Slots(NamedTuple):
-    """Slots for verdicts in the rounds under way."""
-
     done: int
     left: int
 
@@ -41,7 +39,7 @@ def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events ORDER BY id DESC "
         "LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",
-        (since, _LOOKED_AT),
+        (since, _MAX_EVENTS),
     ).fetchone()
     return RecentLabels(*row)
 
@@ -54,6 +52,6 @@ def own_recent(connection: sqlite3.Connection, since: str, annotator: int) -> Re
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "
         "WHERE annotator_id = ?3 ORDER BY id DESC LIMIT ?2) WHERE kind IN ('label', 'check', 'repeat') "
         "AND task = 'correctness' AND created_at >= ?1",
-        (since, _LOOKED_AT, annotator),
+        (since, _MAX_EVENTS, annotator),
     ).fetchone()
     return RecentLabels(*row)

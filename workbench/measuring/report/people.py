@@ -118,7 +118,7 @@ def _ends(ci: Ends | None) -> str:
     return "" if ci is None else f"{decimal(ci[0])} to {decimal(ci[1])}"
 
 
-# -- How the figures were made, in words that follow from them, and what it takes to make the same again.
+# -- How the metrics were computed, and what is needed to reproduce them.
 
 
 _PROTOCOLS: dict[Protocol3, str] = {
@@ -227,7 +227,7 @@ def _identity(run: RunFacts) -> str:
 # -- The data card.
 
 
-_MOST_NAMES = 60
+_MAX_NAMES = 60
 
 
 def data_section(contents: Contents) -> Section:
@@ -290,7 +290,7 @@ def _crossing(card: DataCard) -> Table:
 
 
 def _named(title: str, rows: list[NamedCount]) -> Table:
-    left = rows[_MOST_NAMES:]
+    left = rows[_MAX_NAMES:]
     drawn = any(row.drawn is not None for row in rows)
     licensed = drawn or any(row.licence for row in rows)
     columns: Columns[NamedCount] = (
@@ -303,7 +303,7 @@ def _named(title: str, rows: list[NamedCount]) -> Table:
     )
     more = f"{len(left):,} more with {counted(sum(row.items for row in left), 'item')}."
     caption = f"Items with gold by {title.lower()}."
-    return table(caption, columns, rows[:_MOST_NAMES], notes=(more,) if left else ())
+    return table(caption, columns, rows[:_MAX_NAMES], notes=(more,) if left else ())
 
 
 _FILES: Columns[ImportedFile] = (
@@ -316,7 +316,7 @@ _FILES: Columns[ImportedFile] = (
 )
 
 
-# -- Items that verifiers judge wrongly, with what the verdict rests on.
+# -- Items that verifiers judge wrongly, with the evidence of the verdict.
 
 
 _KINDS: dict[ErrorKind, str] = {

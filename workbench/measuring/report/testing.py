@@ -12,10 +12,10 @@ from workbench.tables.document import Block, Group, Paragraph, Section, percenta
 from workbench.tables.table import Columns, count, table, word
 
 _TOLD: tuple[Fate, ...] = ("none", "all", "broken", "apart")
-"""What is told of tests, one by one."""
-_MOST = 200
-_SHOWN = 10
-_LONGEST = 120
+"""Results of tests that are listed test by test."""
+_MAX_TESTS = 200
+_MAX_PROBLEMS = 10
+_MAX_TEXT = 120
 
 
 def testing_section(contents: Contents) -> Section | None:
@@ -43,14 +43,14 @@ def _suite(figures: SuiteFigures) -> Iterator[Block]:
     yield table(f"Problems, suite {figures.suite}.", _problem_columns(several=several), figures.problems)
     told = [test for fate in _TOLD for test in figures.tests if test.fate == fate]
     if told:
-        left = len(told) - _MOST
+        left = len(told) - _MAX_TESTS
         notes = (f"{left:,} more are left out here: export the table tests for all.",) if left > 0 else ()
-        blocks = (table("Tests that distinguish no solutions.", _TESTS, told[:_MOST], notes=notes),)
+        blocks = (table("Tests that distinguish no solutions.", _TESTS, told[:_MAX_TESTS], notes=notes),)
         yield Group(title=f"Tests of {figures.suite} that all or no solutions pass", blocks=blocks, folded=left > 0)
 
 
 def _order(problem: ProblemFigures) -> str:
-    shown = [f"{name} ({passed})" for name, passed in problem.order[:_SHOWN]]
+    shown = [f"{name} ({passed})" for name, passed in problem.order[:_MAX_PROBLEMS]]
     more = len(problem.order) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
@@ -72,7 +72,7 @@ def _problem_columns(*, several: bool) -> Columns[ProblemFigures]:
 
 def _line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
 
 
 _TESTS: Columns[TestFigures] = (

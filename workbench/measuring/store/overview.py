@@ -32,7 +32,7 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
         f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
         f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     ).fetchall()
-    # Items are counted one by one, except those of one data set: it has what the others leave.
+    # Items are counted individually except those of one data set, which get the remainder.
     most = max(rows, key=lambda row: row[3], default=None)
     sizes = {row[0]: _items_of(connection, row[0]) for row in rows if row is not most}
     rest = states.total(connection) - sum(sizes.values())
@@ -55,7 +55,7 @@ def _items_of(connection: sqlite3.Connection, dataset: int) -> int:
 def people(database: Database) -> list[PersonProgress]:
     """Return the progress of all annotators and adjudicators, in the order in which they were added.
 
-    People who only coordinate (who looked at an item, wrote guidelines or decided on one) are not included.
+    People who only coordinate (who viewed or decided on items, or wrote guidelines) are not included.
     """
     reader = database.reader()
     named = members(reader)
@@ -90,8 +90,6 @@ def people(database: Database) -> list[PersonProgress]:
 
 
 class Totals(NamedTuple):
-    """Counts of a project; ``running`` are queued or running."""
-
     questions: int
     runs: int
     running: int
@@ -118,11 +116,11 @@ def totals(connection: sqlite3.Connection) -> Totals:
     return Totals(*row)
 
 
-# -- What a data card says that stands in no column of figures: files, refused rows, exclusions, odd texts.
+# -- Contents of a data card besides columns: files, rejected rows, exclusions, unusual texts.
 
 
 LONG_REFERENCE = 2_000
-"""Characters above which a reference is more than an answer."""
+"""Characters above which a reference is not just an answer."""
 _HASH_BYTES = 16
 _MIX = 0x9E3779B97F4A7C15
 
@@ -182,7 +180,7 @@ def exclusions(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-_PIECE = 50_000
+_BATCH_ROWS = 50_000
 _AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
 
 
@@ -202,13 +200,13 @@ def text_hashes(connection: sqlite3.Connection) -> TextHashes:
 
     items, questions, contents = [vector(None)], [vector(None)], [b""]
     last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
-    for first in range(1, last + 1, _PIECE):
-        # Whole stretches as one text: row by row they would take four times as long.
+    for first in range(1, last + 1, _BATCH_ROWS):
+        # Read whole ranges as one text: row by row would take four times as long.
         item, question, content = connection.execute(
             "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') "
             "FROM (SELECT c.id, c.question_id, c.hash "
             f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
-            (first, first + _PIECE - 1),
+            (first, first + _BATCH_ROWS - 1),
         ).fetchone()
         items.append(vector(item))
         questions.append(vector(question))
@@ -245,8 +243,8 @@ def texts_digest(connection: sqlite3.Connection, texts: TextHashes) -> bytes:
     ids = np.array([question for question, _ in known], dtype=np.int64)
     asked = np.frombuffer(b"".join(content for _, content in known), dtype=np.uint8).reshape(-1, _HASH_BYTES)
     digest = blake2b(digest_size=16)
-    for first in range(0, len(texts.question), _PIECE):
-        rows = slice(first, first + _PIECE)
+    for first in range(0, len(texts.question), _BATCH_ROWS):
+        rows = slice(first, first + _BATCH_ROWS)
         of_questions = asked[np.searchsorted(ids, texts.question[rows])]
         digest.update(np.hstack([of_questions, texts.content[rows]]).tobytes())
     return digest.digest()

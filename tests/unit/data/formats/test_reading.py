@@ -258,7 +258,7 @@ def test_columns_of_a_table_are_known_before_a_row_is(tmp_path: Path) -> None:
 def test_a_json_document_that_memory_may_not_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "f.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 10**8 + b"]"))
-    monkeypatch.setattr(documents, "_LONGEST_JSON", 1 << 20)
+    monkeypatch.setattr(documents, "_MAX_JSON_BYTES", 1 << 20)
     with pytest.raises(FormatError, match="1 MiB"):
         plan_file(path)
 

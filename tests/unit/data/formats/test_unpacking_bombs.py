@@ -27,7 +27,7 @@ NOISE = random.Random(1).randbytes(200_000)
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "_SUSPICIOUS", (1 << 20, 300))
+    monkeypatch.setattr(source, "_RATIO_LIMIT", (1 << 20, 300))
 
 
 def _bombs() -> dict[str, bytes]:
@@ -90,7 +90,7 @@ def test_a_text_that_stands_once_and_is_repeated_in_each_row_is_held_a_few_times
     path = tmp_path / "repeated.parquet"
     text = random.Random(2).randbytes(100_000).hex()
     pq.write_table(pa.table({"question": [text] * 2_000, "completion": ["c"] * 2_000}), path, use_dictionary=True)
-    monkeypatch.setattr(documents, "_HELD", 2 << 20)
+    monkeypatch.setattr(documents, "_MAX_BATCH_BYTES", 2 << 20)
     held: list[int] = []
     batches = pq.ParquetFile.iter_batches
 
@@ -126,7 +126,7 @@ import base64, pickle, sys, zlib
 from tests.unit.data.formats.code.test_contests import problem, refused
 from workbench.data.formats.code import contests
 contests.LONGEST = 32 << 20
-contests._SUSPICIOUS = (32 << 20, 300)
+contests._RATIO_LIMIT = (32 << 20, 300)
 size = 30 << 20
 test = '{"input":"","output":"","testtype":"stdin"},'
 text = {

@@ -40,7 +40,7 @@ def test_they_say_what_the_rows_say(
 ) -> None:
     monkeypatch.setattr(columns, "_PIECE", 7)
     monkeypatch.setattr(columns, "_FIRST_PIECE", 2)
-    monkeypatch.setattr(columns, "_CODED", coded)
+    monkeypatch.setattr(columns, "_MAX_CODED_REASONS", coded)
     draw = random.Random(seed)
     items = sorted({*range(20, 50), *(draw.randrange(1, 10 ** draw.randint(1, 9)) for _ in range(60)), 2**62})
     rows = [(item, draw.randrange(4), draw.choice(REASONS), draw.choice((None, 0.1))) for item in items]

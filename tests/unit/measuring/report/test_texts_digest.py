@@ -16,7 +16,7 @@ from workbench.measuring.store import overview
 def test_the_digest_is_that_of_the_hashes_one_by_one(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overview, "_PIECE", piece)
+    monkeypatch.setattr(overview, "_BATCH_ROWS", piece)
     with closing(make_project(tmp_path, numbered(20))) as project:
         with project.database.write() as connection:
             connection.execute("DELETE FROM completion_text WHERE id IN (4, 5, 6, 20)")

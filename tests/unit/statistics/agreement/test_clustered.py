@@ -57,7 +57,7 @@ def test_many_clusters_of_many_kinds_are_left_out_in_groups(monkeypatch: pytest.
     figure = {"alpha": lambda weights: alpha(found, weights, "nominal", np.arange(3.0))}
     asked = found.kind, len(found.sizes), np.arange(4_000) // 2
     whole = clustered.jackknife(*asked, figure)["alpha"]
-    monkeypatch.setattr(clustered, "_MOST", 10)
+    monkeypatch.setattr(clustered, "_MAX_CELLS", 10)
     assert clustered.jackknife(*asked, figure)["alpha"] == pytest.approx(whole, rel=0.1)
     assert clustered.jackknife(*asked, figure) == clustered.jackknife(*asked, figure)
 
@@ -83,7 +83,7 @@ def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     ratings = drawn(np.arange(300) % 3, (0.9, 0.7, 0.8, 0.6), 3, 3, seed=2)
     question = np.arange(300) // 3
     whole = pairs(ratings, question)
-    monkeypatch.setattr("workbench.statistics.agreement.cohen._HELD", 20)
+    monkeypatch.setattr("workbench.statistics.agreement.cohen._BLOCK", 20)
     for here, there in zip(pairs(ratings, question).errors[:3], whole.errors[:3], strict=True):
         assert here == pytest.approx(there)
 

@@ -130,7 +130,7 @@ def test_items_without_ratings_are_not_drawn() -> None:
 def test_blocks_of_samples_are_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = by_person(KRIPPENDORFF, 5)
     whole = of_alpha(ratings)
-    monkeypatch.setattr(bootstrap, "_HELD", 100)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 100)
     assert of_alpha(ratings) == whole
 
 

@@ -70,7 +70,7 @@ def test_a_model_is_fitted_on_other_questions_only() -> None:
 
 
 def test_the_model_alone_equals_scikit_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.statistics.disagreement._ALIKE", 1e12)
+    monkeypatch.setattr("workbench.statistics.disagreement._MODEL_WEIGHT", 1e12)
     linear_model = pytest.importorskip("sklearn.linear_model")
     gold, votes, question = world(3)
     indicators = np.column_stack([vote == level for vote in votes for level in range(-1, 4)]).astype(float)

@@ -298,7 +298,7 @@ def test_a_member_that_unpacks_to_something_else_than_was_packed_is_refused(tmp_
 
 def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(SAMPLE, changed(metadata={"long": "x" * 5_000})))
-    monkeypatch.setattr(inspect_ai, "_LONGEST_MEMBER", 2_000)
+    monkeypatch.setattr(inspect_ai, "_MAX_MEMBER_BYTES", 2_000)
     assert [(row.line, row.code) for row in refusals(read("inspect", path))] == [(2, "too_long")]
     content = path.read_bytes()
     place = content.rindex(b"PK\x01\x02", 0, content.index(b"samples/1_epoch_1.json", len(content) // 2))
@@ -308,7 +308,7 @@ def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch:
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(changed(metadata={"long": " " * 4_000_000})))
-    monkeypatch.setattr(inspect_ai, "_SUSPICIOUS", (1 << 20, 300))
+    monkeypatch.setattr(inspect_ai, "_RATIO_LIMIT", (1 << 20, 300))
     with pytest.raises(FormatError, match="hundreds of times its size"):
         read("inspect", path)
 

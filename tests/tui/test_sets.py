@@ -160,7 +160,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
         form = screen_of(app, BuildSetScreen)
         assert form.values()["judges"] == "a b c"
         await press(pilot, "f3")
-        assert "2 of 3 judges are no minority" in trouble(app)
+        assert "2 of 3 judges are not a minority" in trouble(app)
         await fill(form, pilot, minority="1", annotate="4")
         await press(pilot, "f3", "enter")
         await until(pilot, lambda: detail(app).startswith("hard-queue@1 (queue, frozen): 4 tuples"))

@@ -217,6 +217,6 @@ def _solved(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
         options={"mip_rel_gap": 0},
     )
     if found.x is None or found.status != 0:
-        raise WorkbenchError(f"No fullest choice within the caps was found: {found.message}", "Change the caps.")
+        raise WorkbenchError(f"No selection within the caps was found: {found.message}", "Change the caps.")
     chosen: BoolArray = found.x > 0.5
     return chosen

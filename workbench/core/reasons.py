@@ -148,7 +148,7 @@ REASONS: Final[dict[str, Reason]] = {
     "tests_passed": Reason("passes all tests", "It passes every test."),
     "assertion": Reason("fails a test", "", "It fails a test: the result is not what the test expects."),
     "exception": Reason("raises in a test", "", "It raises an exception in a test."),
-    "syntax": Reason("syntax error", "", "It is no program of its language: a syntax error."),
+    "syntax": Reason("syntax error", "", "It is not a valid program in its language: a syntax error."),
     "time_limit": Reason("takes too long", "", "It takes longer than a test may."),
     "killed": Reason("killed in a test", "", "It ended before a test did: killed for what it used, or by itself."),
     "unstable": Reason(
@@ -174,7 +174,7 @@ REASONS: Final[dict[str, Reason]] = {
     "unscored": Reason("not scored", undecided="It abstains: it gave no value."),
     "no_stage": Reason("no stage for its type", undecided="It abstains: no stage of the stack is for its answer type."),
     "unjudged": Reason("not judged", undecided="It abstains: the stage was not asked; only calls were to be seen."),
-    "no_verdict": Reason("value that is no verdict", undecided="It abstains: its value is a word for none."),
+    "no_verdict": Reason("value that is not a verdict", undecided="It abstains: its value is a word for none."),
     "invalid_response_format": Reason(
         "completion in the wrong form", undecided="It abstains: the completion does not have the form it asks for."
     ),

@@ -250,7 +250,7 @@ def _require_in(database: Database | None, name: str) -> None:
     why = datasets.why_out(database.reader()).get(name) if database is not None else None
     if why is not None:
         raise UsageError(
-            f"The data set {name!r} was taken out: {why}.",
+            f"The data set {name!r} was excluded: {why}.",
             f"Rename it to import this one under its name, or include it again: {Command('datasets DB')}",
         )
 

@@ -260,7 +260,9 @@ class _Work:
             known, out = state.files.get(name), target / name
             if known is None:
                 if out.exists() and not (self._anew or parts_of(out).exists()):
-                    raise FormatError(f"{out} exists, and was not judged here.", f"Use {opt.force} to replace it.")
+                    raise FormatError(
+                        f"{out} exists, and was not written by this command.", f"Use {opt.force} to replace it."
+                    )
                 try:
                     found = self._target(source / name, out, partial(self._done, source, target, name, state))
                 except FormatError as error:

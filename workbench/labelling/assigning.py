@@ -358,7 +358,7 @@ def _require_third(connection: people.Connection, team: Team, items: Sequence[Ba
         return
     if own := assignments.labelled_by(connection, team.adjudicator, (item.completion for item in items)):
         raise UsageError(
-            f"The adjudicator has labelled {own:,} of these items, and no one adjudicates what they labelled.",
+            f"The adjudicator has labelled {own:,} of these items, and nobody may adjudicate items that they labelled.",
             "Name a third person, or none: then any third person may.",
         )
 
@@ -373,7 +373,7 @@ def _item_slots(
     for subject in subjects:
         if len(subject.taken.union(team.annotators)) < per_item:
             raise UsageError(
-                f"{per_item} labels an item need at least {per_item} annotators, "
+                f"{per_item} labels per item need at least {per_item} annotators, "
                 f"not {len(subject.taken.union(team.annotators))}."
             )
     size = min(per_item, len(team.annotators))

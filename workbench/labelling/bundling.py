@@ -95,7 +95,7 @@ def bundle(
         taken = _take(home, person.id, policy, selection or Selection(), limit, at)
         if not taken:
             raise AnnotationError(
-                f"There is nothing for {person.name} to take along.", "Assign items first", Command("assign DB …")
+                f"There are no items to bundle for {person.name}.", "Assign items first", Command("assign DB …")
             )
         slots = store.send_away(home, person.id, at, until)
         goes_by = Acquainted(project.database, person.id).version

@@ -263,14 +263,14 @@ class _Taking:
             for row, name, role in texts:
                 if row.version not in held and self._incoming.is_bundle:
                     self._incoming.refuse(
-                        f"guideline {row.version}", "version", "guidelines are written at home, not in a bundle", name
+                        f"guideline {row.version}", "version", "guidelines can't come from a bundle", name
                     )
                 elif row.version not in held:
                     author = self._person(connection, name, role)
                     guidelines.add(connection, row.version, row.text, author, row.created_at)
                     self.report.guidelines.append(row.version)
                 elif held[row.version] != row.text:
-                    self._incoming.refuse(f"guideline {row.version}", "text", "the version has another text here")
+                    self._incoming.refuse(f"guideline {row.version}", "text", "the version has a different text here")
 
     def subjects(self, chunk: Sequence[tuple[Subject, list[Arrival]]]) -> None:
         with self._transaction() as connection:

@@ -105,7 +105,9 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
         value = odds(score) if are_chances and method == "platt" else score
         chance = cross_fitted(value, items.gold, fold, method)
         if chance is None:
-            raise UsageError("A part of the questions holds all correct or incorrect ones.", f"Use more {opt.folds}.")
+            raise UsageError(
+                "One fold holds all the correct or all the incorrect completions.", f"Use more {opt.folds}."
+            )
         yield _row(method, items, chance)
 
 

@@ -145,7 +145,7 @@ def _of_point(one: DownstreamPoint) -> RowWords:
     if one.accuracy is None:
         missing.append("No item counts here under this protocol.")
     if one.score_ci is None and one.benchmark is not None:
-        missing.append("The score has no interval: its benchmark's n is not given or 1, or the scores are no shares.")
+        missing.append("The score has no interval: its benchmark's n is not given or 1, or the scores are not shares.")
     return RowWords(words=tuple(missing))
 
 

@@ -146,7 +146,7 @@ def compared(
         if found.failed:
             raise UsageError(" ".join(nothing_measured(found.failed)))
         raise UsageError(
-            f"{a} and {b} have no item in common that counts.",
+            f"{a} and {b} have no common item that counts.",
             f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
         )
     ids = found.item[counts.both]

@@ -117,7 +117,7 @@ def downstream(
 def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
     read = read_downstream(path, DEFAULT_MAX_LINE, measure)
     if not read.lines:
-        why = f"{len(read.refused):,} lines, none of which is valid" if read.refused else "there is no line in it"
+        why = f"{len(read.refused):,} lines, none of which is valid" if read.refused else "the file has no lines"
         first = [f"line {line.line}, {line.field or 'as a whole'}: {line.message}" for line in read.refused[:1]]
         raise FormatError(f"{path}: {why}.", " ".join(first) or FORM)
     return read

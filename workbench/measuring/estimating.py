@@ -143,7 +143,7 @@ def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tupl
         UsageError: There are none, or the verifier is among them.
     """
     if verifier in named:
-        raise UsageError(f"{verifier} can't predict where it is right itself.", f"Name others: {opt.predictor}")
+        raise UsageError(f"{verifier} can't predict its own accuracy.", f"Name others: {opt.predictor}")
     known = named or tuple(judge.name for judge in judges_of(project) if judge.name not in (verifier, BASELINE))
     if not known:
         raise UsageError(f"No verifier but {verifier} has a complete run.", "Start one", Command("verify DB NAME"))

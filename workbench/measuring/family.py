@@ -286,7 +286,7 @@ def pairs_table(report: FamilyReport) -> Table:
         "Hochberg) keeps the share of false ones. Each interval is for its pair alone. detectable: the true difference "
         f"that a test of one pair at 5 % would show in four of five cases, {NONE} where too few questions differ to "
         "say.",
-        *(f"{a} and {b} have no item in common that counts." for a, b in report.apart if not {a, b} & {*report.failed}),
+        *(f"{a} and {b} have no common item that counts." for a, b in report.apart if not {a, b} & {*report.failed}),
     )
     return table(f"All with {report.against}" if report.against else "Pairs", columns, report.family, notes=notes)
 

@@ -71,7 +71,7 @@ _PLAIN_COUNTS = {
 @singledispatch
 def paper_table(table: PaperTable) -> list[Table]:
     """Render a table of the paper; table 5 is one for each data set."""
-    raise TypeError(f"{type(table).__name__} is no table of the paper")
+    raise TypeError(f"{type(table).__name__} is not a table of the paper")
 
 
 @paper_table.register

@@ -86,7 +86,7 @@ def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator
         batch = "batch" if len(of_it) == 1 else "batches"
         many = counted(sum(one.items for one in of_it), "item")
         advice = " Break figures down by subtype." if sample == "quota" else ""
-        yield f"The labels of {batch} {names} ({many}) {how}; they are no random sample of all.{advice}"
+        yield f"The labels of {batch} {names} ({many}) {how}; they are not a random sample of all.{advice}"
 
 
 By = Literal["subtype", "type"]

@@ -513,7 +513,7 @@ def _notes(compared: int, findings: list[ValidityFinding], items: int, texts: in
     if compared:
         notes.append(
             f"{out} of {compared} differences stand out; about {0.05 * compared:.1f} would by chance alone. A "
-            "correlated factor may explain what stands out: these are no experiments."
+            "correlated factor may explain what stands out: these are not experiments."
         )
     if texts < items:
         notes.append(f"Form is read from an even choice of {texts:,} of {items:,} completions.")

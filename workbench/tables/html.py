@@ -84,7 +84,7 @@ def _section(section: Section) -> Markup:
 
 @singledispatch
 def _block(block: Block) -> Markup:
-    raise TypeError(f"{type(block).__name__} is no block")
+    raise TypeError(f"{type(block).__name__} is not a block")
 
 
 @_block.register
@@ -243,7 +243,7 @@ class _Axis(Struct, frozen=True):
 
 @singledispatch
 def drawing(plot: Plot) -> Markup:
-    raise TypeError(f"{type(plot).__name__} is no plot")
+    raise TypeError(f"{type(plot).__name__} is not a plot")
 
 
 @drawing.register

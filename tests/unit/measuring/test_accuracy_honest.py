@@ -505,9 +505,9 @@ def test_tables_read_together_are_one_tree_with_their_sentences(project: Project
 
 
 def test_label_noise_is_told_of_peoples_gold_alone(project: Project) -> None:
-    with pytest.raises(UsageError, match="How noisy imported labels are is not known: 120 items"):
+    with pytest.raises(UsageError, match="The error rate of imported labels is unknown: 120 items"):
         accuracy(project, label_noise=True)
-    with pytest.raises(UsageError, match="Nothing says how often people err"):
+    with pytest.raises(UsageError, match="The error rate of annotators is unknown"):
         accuracy(project, gold="people", label_noise=True)
 
 

@@ -114,7 +114,7 @@ def test_verifiers_without_items_in_common_stay_apart_and_together(tmp_path: Pat
     assert [(pair.n, pair.holm_p) for pair in report.family] == [(20, 1.0), (20, 1.0)]
     assert (report.common, report.groups) == (0, [["first", "second", "whole"]])
     text = family_text(report)
-    assert "first and second have no item in common that counts." in text
+    assert "first and second have no common item that counts." in text
     assert "Items that count for every verifier: 0." in text
     assert "No two of them are distinguishable" in text
 

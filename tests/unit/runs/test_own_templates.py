@@ -110,7 +110,7 @@ def test_an_own_one_begins_with_its_file(project: Project) -> None:
         (KIND, {"strategy": "mcts"}, "mcts has its own"),
         (KIND, {"strategy": "template"}, "template: it is missing"),
         (KIND, {"strategy": "nobody"}, "strategy: it is"),
-        ("bleu", {}, "asks by no template"),
+        ("bleu", {}, "uses no prompt template"),
         (KIND, {"template": "/nowhere/t.toml"}, "no template /nowhere"),
     ],
 )

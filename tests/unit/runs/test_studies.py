@@ -165,7 +165,7 @@ def test_a_duel_compares_the_trajectories_blind_and_in_both_orders(project: Proj
         "secret-mcts",
         "secret-vanilla",
     }
-    assert started.verifier not in comparable(project), "it is no verdict on completions"
+    assert started.verifier not in comparable(project), "it is not a verdict on completions"
 
     again = start_duel(project, "secret-mcts", "secret-vanilla", {"base_url": server.url, "model": "arbiter"})
     assert (again.run, again.state) == (started.run, "complete")
@@ -194,7 +194,7 @@ def test_duels_that_can_not_be_are_refused(project: Project, server: ScriptedSer
         start_duel(project, "one", "exact", options)
     with pytest.raises(UsageError, match="two different judges"):
         start_duel(project, "one", "one", options)
-    with pytest.raises(UsageError, match="which is no duel"):
+    with pytest.raises(UsageError, match="which is not a duel"):
         duel_report(project, exact.run)
 
 

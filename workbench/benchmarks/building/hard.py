@@ -135,7 +135,7 @@ def _check(split: SplitItems) -> None:
             f"Name an odd number of them, {_LEAST} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
         )
     if not 1 <= split.minority <= many // 2:
-        raise UsageError(f"{split.minority} of {many} judges are no minority.", f"Use 1 to {many // 2}.")
+        raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
 
 
 def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:

@@ -104,7 +104,7 @@ def choice(found: SetContents) -> Section:
 def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
     yield Facts(tuple(_plan(stored, report)))
     if report.splits:
-        caption = "Judges on either side of an item; what not every judge has decided is no split."
+        caption = "Judges on either side of an item; what not every judge has decided is not a split."
         yield _counts(caption, "Split", report.splits)
     if report.stages:
         yield _counts("What was left after each step.", "Step", report.stages)

@@ -523,13 +523,13 @@ def _of_vectors(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[
         try:
             yield group, OfVectors(vectors[start : start + len(group)])
         except ValueError as error:
-            raise UsageError(f"An embedding can't be used: {error}.", "Is it a model of embeddings?") from error
+            raise UsageError(f"An embedding can't be used: {error}.", "Is it an embedding model?") from error
         start += len(group)
 
 
 def _row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
     if question.key not in rows:
-        raise UsageError(f"{path} has nothing of question {question.key[:100]!r}.", "It needs a line for each.")
+        raise UsageError(f"{path} has no vector for question {question.key[:100]!r}.", "Each question needs a line.")
     return rows[question.key]
 
 

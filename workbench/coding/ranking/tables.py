@@ -145,7 +145,7 @@ def _ranking_notes(report: RankingReport) -> Iterator[str]:
         "samples are alike. JSON and CSV have those of every metric."
     )
     if any(row.normalised for row in report.rows):
-        yield "* scores are no shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
+        yield "* scores are not shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
     yield from _left_out(report)
 
 

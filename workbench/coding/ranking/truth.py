@@ -157,7 +157,7 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
     by = "" if name is None else f" by {name!r}"
     there = f"Run to the end{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
     start = f"Run the tests: {Command('verify DB execution', option='suite=' + ','.join(missing or TOGETHER))}"
-    return UsageError(f"Nothing has been run to the end against the tests of {wanted}{by}.", there or start)
+    return UsageError(f"No complete run used the tests of {wanted}{by}.", there or start)
 
 
 def outcomes_by_problem(

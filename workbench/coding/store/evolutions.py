@@ -189,7 +189,7 @@ def _require_same(found: EvolutionRow, settings: EvolutionSettings) -> None:
     changed = [name for name in after if before[name] != after[name]]
     if changed:
         words = ", ".join(f"{name} was {before[name]}" for name in changed)
-        raise UsageError(f"{found.name!r} was begun with other settings: {words}.", f"Choose another {opt.name}.")
+        raise UsageError(f"{found.name!r} was started with other settings: {words}.", f"Choose another {opt.name}.")
 
 
 def _kind(step: Step) -> str:

@@ -35,8 +35,8 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
         StoreError: It is not a workbench database, of a newer version, or damaged.
     """
     if not path.is_file():
-        what = "it is no file" if path.exists() else "there is no such file"
-        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
+        what = "it is not a file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a returned bundle.")
     require_input(path)
     with (
         explained(path),

@@ -95,12 +95,14 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
         name, equals, column = text.partition("=")
         field = _ALSO_CALLED.get(name.strip(), name.strip())
         if not equals:
-            raise UsageError(f"{text!r} is no pair.", f"Write {opt.map:FIELD=COLUMN}: our field, their column.")
+            raise UsageError(
+                f"{text!r} is not a FIELD=COLUMN pair.", f"Write {opt.map:FIELD=COLUMN} (our field, the file's column)."
+            )
         if field not in FIELDS | QUESTION_FIELDS:
             known = ", ".join(FIELDS | QUESTION_FIELDS)
             raise UsageError(f"{opt.map} names an unknown field {name!r}.", f"Our fields: {known}.")
         if column and column in columns.values():
-            raise UsageError(f"{opt.map} takes the column {column!r} twice.", "Give each field a column of its own.")
+            raise UsageError(f"{opt.map} takes the column {column!r} twice.", "Give each field its own column.")
         columns[field] = column
     return columns
 

@@ -41,7 +41,7 @@ def require_name(name: str) -> None:
     """
     if not name.strip() or len(name) > _LONGEST or not name.isprintable():
         raise UsageError(
-            f"{name[:_LONGEST]!r} is no name for a data set.",
+            f"{name[:_LONGEST]!r} is not a valid data set name.",
             f"Use 1 to {_LONGEST} printable characters (import: {opt.dataset:NAME}).",
         )
 

@@ -227,7 +227,7 @@ class ItemInserter:
             code=code,
             field=fields[0] if fields else "completion_id",
             message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
-            "Mend the row, give it an id of its own (map completion_id=COLUMN), or import it as another data set.",
+            "Fix the row, give it an id of its own (map completion_id=COLUMN), or import it as another data set.",
             raw=item.raw[:KEPT_RAW],
         )
 

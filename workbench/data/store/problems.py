@@ -279,7 +279,7 @@ def _left_behind(record: SolutionRecord) -> Refusal:
         line=record.line,
         code="conflict",
         field="solution_id",
-        message=f"Solution {record.solution_id[:80]!r} stands in a row that could not be taken. Mend the row.",
+        message=f"Solution {record.solution_id[:80]!r} is in a row that was rejected. Fix the row.",
         raw=record.raw[:KEPT_RAW],
     )
 

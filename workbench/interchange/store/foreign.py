@@ -42,7 +42,7 @@ _UNREADABLE: Final = (msgspec.MsgspecError, MalformedRow, UnicodeError, Recursio
 
 
 def _words(error: Exception) -> str:
-    return "a text holds bytes that are no text" if isinstance(error, UnicodeError) else str(error)
+    return "a text holds bytes that are not text" if isinstance(error, UnicodeError) else str(error)
 
 
 @contextmanager
@@ -245,7 +245,7 @@ def _by_item(rows: Iterator[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]
 def _is_sample(value: object) -> bool:
     if isinstance(value, int) and 0 <= value < 2**31:
         return True
-    raise MalformedRow(f"{value!r} is no sample")
+    raise MalformedRow(f"{value!r} is not a sample")
 
 
 def _verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidence: Any) -> Verdict:
@@ -269,7 +269,7 @@ def _verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidenc
 
 def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
-        raise MalformedRow(f"{value} is no number to count with")
+        raise MalformedRow(f"{value} is not a number to count with")
     return value
 
 
@@ -278,7 +278,7 @@ def _span(start: Any, end: Any) -> tuple[Any, Any] | None:
         return None
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < 2**31:
         return start, end
-    raise MalformedRow(f"{start!r} to {end!r} is no place in a text")
+    raise MalformedRow(f"{start!r} to {end!r} is not a place in a text")
 
 
 def _execution(outcomes: Any, isolation: Any, forgeable: Any, ms: Any, failures: Any) -> Execution:

@@ -131,7 +131,7 @@ def mark_errors(
         UsageError: See `mark_error`.
     """
     if category not in ERROR_CATEGORIES:
-        raise UsageError(f"{category!r} is no kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
+        raise UsageError(f"{category!r} is not a valid kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
     if category == "other" and not note.strip():
         raise UsageError("Another kind of error needs a note that says which.", f"Write: {opt.note:TEXT}")
     moment = people.now()
@@ -151,7 +151,7 @@ def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue |
     if verdict == desk.gold:
         raise UndecidableError(
             f"{verifier} says {verdict}, and so does gold: there is no error to mark.",
-            "If gold is wrong, send the item back to be labelled anew.",
+            "If gold is wrong, send the item back to be labelled again.",
         )
     mark = desk.review("error", queue=queue, run=run, verifier=verifier, category=category)
     return desk.same_as(mark) or desk.append(mark)
@@ -238,7 +238,9 @@ def _at_desk(
     with project.database.write("full") as connection:
         gold = reviews.gold_of(connection, [completion]).get(completion)
         if gold is None:
-            raise UndecidableError(f"There is no item with row id {completion}.", "It may be gone; look again.")
+            raise UndecidableError(
+                f"There is no item with row id {completion}.", "It may have been removed; look again."
+            )
         person = people.add(connection, by, people.COORDINATOR)
         question, _ = states.question_of(connection, completion)
         looked: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
@@ -264,7 +266,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     ]
     if len(team) < _PEOPLE:
         raise UsageError(
-            f"{_PEOPLE} people must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
+            f"{_PEOPLE} annotators must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
             f"Add people: {Command('annotators DB add NAME…')}",
         )
     place = label_lines.place(desk.connection, "correctness", desk.completion)
@@ -272,7 +274,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     crew = Team(annotators=team, adjudicator=None, caps={})
     opened = open_batch(desk.connection, crew, per_item=_PEOPLE, selection=Selection(conditions))
     if not opened.assigned:
-        raise UndecidableError("This item is a check: it has no label to be given anew.", "See", Command("checks DB"))
+        raise UndecidableError("This item is a check: it can't be labelled again.", "See", Command("checks DB"))
 
 
 # -- What has been decided of disagreements: the reviews of an item, and verifiers' errors counted by kind.

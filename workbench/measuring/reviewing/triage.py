@@ -127,7 +127,7 @@ def weakest_cell(project: Project) -> TriageScope:
 
     facts = _facts(project)
     if facts.best is None:
-        raise UsageError("Nothing is measured of any verifier yet.", "Run one on items with gold.")
+        raise UsageError("No verifier has been measured yet.", "Run one on items with gold.")
     about = next((matter.about for matter in KINDS["weakest-cell"].find(facts) if "group" in matter.about), None)
     if about is None:
         return of_verifier(project, facts.best.verifier)

@@ -81,11 +81,11 @@ class JudgeDuel(OneServer):
     abstention; its rule is the winner overall, ``a``, ``b`` or ``tie``.
     """
 
-    description: ClassVar[str] = "Which of two judges reasoned better, asked blind and in both orders"
+    description: ClassVar[str] = "Comparison of two judges' reasoning by a model, blind, in both orders"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
-        "a": "the first judge's run, by its number",
-        "b": "the second judge's run, by its number",
+        "a": "number of the first judge's run",
+        "b": "number of the second judge's run",
         **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }

@@ -62,7 +62,7 @@ def test_in_words(call: Call, database: Path, tmp_path: Path) -> None:
         (("early", "out"), 2, "not a finished one"),
         (("a b", "out"), 2, "no name of a set"),
         (("s", "no/out"), 1, "there is no folder"),
-        (("s", "p.db"), 1, "is no folder"),
+        (("s", "p.db"), 1, "is not a folder"),
         (("s", "p.db-journal"), 1, "belongs to the database itself"),
         (("out",), 2, "Missing argument"),
         (("s", "out", "--language", "English!"), 2, "no code of a language"),

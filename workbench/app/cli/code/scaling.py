@@ -40,10 +40,15 @@ if TYPE_CHECKING:
 
 class CodeScaleOptions(Options, frozen=True, kw_only=True):
     database: Database
-    name: Annotated[str, option("Name of the suites and their verifiers: NAME-5, or NAME-MODEL-5.")] = "scale"
+    name: Annotated[
+        str, option("Name of the test suites and their verifiers, such as NAME-5, or NAME-MODEL-5 for several models.")
+    ] = "scale"
     models: Models
     settings: ModelSettings = NONE_GIVEN
-    sizes: Annotated[tuple[int, ...], option("Numbers of tests.", "--n", metavar="N[,N…]", read=sizes_up_to(100))] = (
+    sizes: Annotated[
+        tuple[int, ...],
+        option("Numbers of tests; one test suite is written for each.", "--n", metavar="N[,N…]", read=sizes_up_to(100)),
+    ] = (
         5,
         10,
         15,
@@ -55,13 +60,23 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     samples: Annotated[
-        int, option("Bootstrap samples of intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+        int,
+        option(
+            "Number of bootstrap resamples for the intervals; 0 for no intervals.",
+            "--bootstrap",
+            metavar="SAMPLES",
+            ge=0,
+            le=100_000,
+        ),
     ] = 2_000
     seed: BootstrapSeed = 0
     page: Annotated[
-        Path | None, option("Write table and curve as a page of HTML.", metavar="FILE", output="stream")
+        Path | None,
+        option("Write the table and the curve to this file, as an HTML page.", metavar="FILE", output="stream"),
     ] = None
-    workers: Annotated[int | None, option("Solutions run in parallel; one per core by default.", ge=1, le=256)] = None
+    workers: Annotated[
+        int | None, option("Number of solutions run in parallel.  [default: one per core]", ge=1, le=256)
+    ] = None
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
     form: TableForm = TableForm()

@@ -114,7 +114,7 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
             or not name.isprintable()
             or not 0 < len(name) <= _LONGEST_NAME
         ):
-            message = f"{name[:40]!r} is no name for a further suite. Write 1 to {_LONGEST_NAME} printable characters."
+            message = f"{name[:40]!r} is not a valid suite name. Write 1 to {_LONGEST_NAME} printable characters."
             raise RefusedError("wrong_type", "suites", message)
     return named(**{name: listed("suites", tests) for name, tests in suites.items()})
 

@@ -205,7 +205,7 @@ async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: 
         assert screen.values()["folder"] == str(tmp_path / "small")
         await fill(app.screen, pilot, folder=str(folder), licence="cc-by-4.0", languages="e!")
         await press(pilot, "enter")
-        assert "no code of a language" in trouble(app)
+        assert "not a valid language code" in trouble(app)
         assert not folder.exists()
         await press(pilot, "escape", "e")
         again = screen_of(app, PublishSetScreen).values()

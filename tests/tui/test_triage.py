@@ -445,7 +445,7 @@ async def test_without_people_gold_stays_and_so_does_the_card(project: Project) 
         pilot.app.screen.query_one(Input).value = "odd"
         await press(pilot, "enter")
         assert item(screen) == 1
-        assert [notice for notice in notices(screen.app) if "2 people must label the item anew" in notice]
+        assert [notice for notice in notices(screen.app) if "2 annotators must label it again" in notice]
 
 
 @pytest.mark.parametrize(("key", "suffix"), [("1", "csv"), ("2", "md"), ("3", "tex")])

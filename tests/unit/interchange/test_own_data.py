@@ -187,7 +187,7 @@ def test_a_verdict_needs_a_column_and_a_name_of_its_own(project: Project, tmp_pa
     for verdicts, message in (
         (("regex=nope",), "there is no column 'nope'"),
         (("rules=grader_says",), "runs here"),
-        (("a b=grader_says",), "no name for a verifier"),
+        (("a b=grader_says",), "not a valid verifier name"),
         (("regex",), "is not a FIELD=COLUMN pair"),
         (("r=hint", "r=human"), "twice"),
     ):
@@ -567,7 +567,7 @@ def test_grades_of_another_scale_are_no_gold_no_persons_labels_and_no_verdicts(
     (column,) = report.verdict_columns or []
     assert (column.correct, column.incorrect, column.scored + column.unknown) == (0, 0, len(scale))
     given = [[f"c{n}", one] for n, one in enumerate(scale + "FFF111")]
-    with pytest.raises(FormatError, match="no column says anything"):
+    with pytest.raises(FormatError, match="no column has known words"):
         import_labels(project, table(tmp_path, given, ["completion_id", "ann"], "l.csv"))
 
 

@@ -213,7 +213,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_name_is_refused(project: Project, name: str) -> None:
-    with pytest.raises(UsageError, match="no name for a template"):
+    with pytest.raises(UsageError, match="not a valid template file name"):
         keep(project, draft(), name)
     assert files(project) == {}
 

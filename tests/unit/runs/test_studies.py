@@ -84,7 +84,7 @@ def test_points_vary_one_option_at_a_time_or_all_together() -> None:
     assert sweep_points(vary, grid=False) == [{"depth": "3"}, {"depth": "9"}, {"rollouts": "4"}]
     assert sweep_points(vary, grid=True) == [{"depth": "3", "rollouts": "4"}, {"depth": "9", "rollouts": "4"}]
     assert point_name("mcts", {"depth": "3", "rollouts": "4"}) == "mcts/depth-3/rollouts-4"
-    with pytest.raises(UsageError, match="varies something"):
+    with pytest.raises(UsageError, match="needs an option to vary"):
         sweep_points({}, grid=True)
     with pytest.raises(UsageError, match="has 900 points"):
         sweep_points({name: [str(number) for number in range(30)] for name in ("depth", "delta")}, grid=True)

@@ -100,7 +100,7 @@ def test_a_server_of_another_verifier_is_refused(project: Project, name: str, op
 
 @pytest.mark.parametrize("url", ["localhost:8100", "ftp://localhost", "http://", "http://[", "http://h:x", ""])
 def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="no address of a server"):
+    with pytest.raises(UsageError, match="not a valid server address"):
         RewardClient(url)
 
 

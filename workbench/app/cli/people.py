@@ -509,7 +509,7 @@ class HistoryOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def history_command(project: Project, options: HistoryOptions, as_json: bool) -> Output | None:
-    """Show who did what when: labels, edits, undos, decisions, flags, answers, views of gold, reopenings, exclusions."""
+    """Show who did what when: labels, edits, undos, decisions, flags, answers, looks at gold, reopenings …"""
     from workbench.labelling.ledger import history
 
     found = history(project, item=options.item, annotator=options.annotator)

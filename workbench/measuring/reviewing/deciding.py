@@ -266,7 +266,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     ]
     if len(team) < _PEOPLE:
         raise UsageError(
-            f"{_PEOPLE} annotators must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
+            f"{_PEOPLE} annotators must label it again, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
             f"Add people: {Command('annotators DB add NAME…')}",
         )
     place = label_lines.place(desk.connection, "correctness", desk.completion)

@@ -169,8 +169,8 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         text=f"Labels ({asked.gold}) other than those of at least {100 * _SUSPECT:.0f} % of the items that "
         f"{runs_of(asked)} judge the same way, where at least one of them disagrees with the label; "
         f"{np.count_nonzero(suspect & (wrong > EVEN)):,} differ from most. Score: that share, 1 - P(label), by a "
-        "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It ranks items, "
-        "and is not a probability of a wrong label: where verifiers err together a right label scores high, too.",
+        "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It ranks "
+        "items, and is no probability of a wrong label: where verifiers err together a right label scores high, too.",
         why=why,
     )
 

@@ -66,7 +66,7 @@ def test_settling_and_undo(database: Path) -> None:
         (("--as", "amira", "--class", "correct/incorrect"), "There is no conflict 'correct/incorrect' for amira."),
         (("--as", "nobody"), "There is no annotator 'nobody'."),
         (("settle", "--as", "chen", "--verdict", "correct"), "The kind of conflict is missing."),
-        (("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct"), "names a subtype"),
+        (("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct"), "must name a subtype"),
         (("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "unsuitable"), "needs a reason"),
         (
             ("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "correct", "--reason", "proof"),

@@ -86,13 +86,13 @@ def test_tables_are_for_reading(call: Call) -> None:
     [
         pytest.param(("exclude",), "Name the questions", id="nothing"),
         pytest.param(("exclude", "sq-01"), "Name the questions", id="no reason"),
-        pytest.param(("exclude", "--accept", "sq-01", "--reason", "proof"), "--accept goes with", id="accept alone"),
+        pytest.param(("exclude", "--accept", "sq-01", "--reason", "proof"), "--accept requires", id="accept alone"),
         pytest.param(("exclude", "--candidates", "sq-01"), "Leave the ids out", id="both"),
         pytest.param(("exclude", "--list", "--undo"), "Give one of", id="two verbs"),
         pytest.param(("exclude", "nobody", "--reason", "proof"), "no question 'nobody'", id="unknown"),
         pytest.param(("exclude", "sq-01", "--reason", "other"), "note", id="no note"),
         pytest.param(("duplicates", "--model", "m", "--local", "n"), "Give one of", id="two models"),
-        pytest.param(("duplicates", "--source", "nowhere"), "No question is of that", id="no source"),
+        pytest.param(("duplicates", "--source", "nowhere"), "There are no questions of that", id="no source"),
         pytest.param(("types", "--list"), "No model has proposed", id="no proposals"),
         pytest.param(("types", "--set", "sq-01"), "KEY=VALUE", id="no pair"),
         pytest.param(("types", "--set", "sq-01=A"), "no subtype", id="a letter"),
@@ -101,7 +101,7 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("types", "--set", "a=A1", "--list"), "Give one of", id="set and list"),
         pytest.param(("draw",), "--per-type", id="no number"),
         pytest.param(("draw", "--per-type", "3"), "Nothing is left", id="no types"),
-        pytest.param(("draw", "--per-type", "3", "--types", "A1"), "no letters of types", id="subtypes"),
+        pytest.param(("draw", "--per-type", "3", "--types", "A1"), "not letters of answer types", id="subtypes"),
     ],
 )
 def test_what_cannot_be_done_is_said(call: Call, arguments: tuple[str, ...], message: str) -> None:

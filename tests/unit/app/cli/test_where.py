@@ -178,7 +178,7 @@ def test_figures_of_nothing_are_no_frame(database: Path) -> None:
             project.disagreements,
             lambda where: project.compare("often", "seldom", where=where),
         ):
-            with pytest.raises(UsageError, match="No item is chosen"):
+            with pytest.raises(UsageError, match="No item matches"):
                 ask(where="subtype=B4")
         with pytest.raises(UsageError, match="no subtype"):
             project.items("subtype=Z9")

@@ -157,5 +157,5 @@ def test_names_that_are_none(project: Project, name: str, to: str, said: str) ->
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
 def test_one_is_taken_out_for_a_reason(project: Project, reason: str) -> None:
-    with pytest.raises(UsageError, match="takes a reason"):
+    with pytest.raises(UsageError, match="requires a reason"):
         take_out(project, "wrong", reason=reason, by="ines")

@@ -112,5 +112,5 @@ def test_nothing_and_names_of_nothing_are_refused(project: Project) -> None:
         draw(project, DrawOptions(name="none", per_type=1, types="Z"))
     with pytest.raises(UsageError):
         draw(project, DrawOptions(name="pool@2", per_type=1))
-    with pytest.raises(UsageError, match="No question is of that data set"):
+    with pytest.raises(UsageError, match="There are no questions of that data set"):
         draw(project, DrawOptions(name="pool", per_type=1, scope=Scope(dataset="nowhere")))

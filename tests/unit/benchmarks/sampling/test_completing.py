@@ -104,7 +104,7 @@ def test_servers_of_a_file_want_trust_and_ones_by_hand_do_not(project: Project, 
         complete(project, plan(project, server.url, {"a": ""}))
     assert server.received == []
     by_hand = plan_of(project, ["b"], {"base_url": server.url}, 1)
-    with pytest.raises(UsageError, match="Say which questions"):
+    with pytest.raises(UsageError, match="The questions are missing"):
         complete(project, by_hand)
 
 

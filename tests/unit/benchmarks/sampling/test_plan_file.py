@@ -178,7 +178,7 @@ def test_models_by_hand(project: Project) -> None:
         (["m"], {}, "base_url: it is missing"),
         (["m"], options | {"samples": "2"}, "no field 'samples'"),
         (["m"], options | {"key": "x"}, "no field 'key'"),
-        (["m", "m"], options, "two are called"),
+        (["m", "m"], options, "two models are called"),
     ):
         with pytest.raises(UsageError, match=message):
             plan_of(project, names, given, 1)

@@ -227,7 +227,7 @@ def test_whole_numbers_are_ids(tmp_path: Path) -> None:
 def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero")):
-        with pytest.raises(FormatError, match="no regular file"):
+        with pytest.raises(FormatError, match="not a regular file"):
             plan_file(path)
 
 

@@ -145,7 +145,7 @@ def test_a_failed_call_is_the_runs_to_handle() -> None:
         ({"fence": "1"}, "fence: it is"),
         ({"neutralise": "no"}, "neutralise: it is"),
         ({"samples": "0"}, "samples: it is a whole number"),
-        ({"samples": "3", "temperature": "0"}, "temperature: several samples need one above 0"),
+        ({"samples": "3", "temperature": "0"}, "temperature: more than one sample requires a temperature above 0"),
         ({"temperature": "-1"}, "temperature: it is a number"),
         ({"temperature": "nan"}, "temperature: 'nan' is not a number"),
         ({"top_p": "0"}, "top_p: it is a number"),

@@ -130,7 +130,7 @@ def test_problems_of_code_are_refused(tmp_path: Path, server: ScriptedServer) ->
     with opened_project(tmp_path / "p.db", create=True) as project:
         import_files(project, plan_import([sample_folder() / "code_problems.jsonl"]), dataset="code")
         by_hand = structs.replace(plan_of(project, ["a"], {"base_url": server.url}, 1), dataset="code")
-        with pytest.raises(UsageError, match="problems of code"):
+        with pytest.raises(UsageError, match="code problems"):
             complete(project, by_hand)
 
 

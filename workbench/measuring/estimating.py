@@ -385,7 +385,7 @@ def verdict(report: EstimateReport) -> str:
     if one.reason is not None:
         return f"{said}. {one.reason}"
     return (
-        f"{said}. The {counted(one.labelled, 'label')} there are tell as much as {one.effective or 0:,.0f} would "
+        f"{said}. The {counted(one.labelled, 'label')} have the precision of {one.effective or 0:,.0f} would "
         f"without predictions: {one.saved or 0:,.0f} saved."
     )
 
@@ -452,7 +452,8 @@ def _notes(report: EstimateReport) -> Iterator[str]:
             )
     yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:
-        yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Adjudicate."
+        conflicts = counted(report.in_conflict, "item")
+        yield f"{conflicts} in conflict, without gold: the sample is probably not random. Adjudicate them."
     reasons = dict.fromkeys(one.reason for one in report.rows[1:] if one.reason)
     for reason in reasons:
         names = [one.group or "all" for one in report.rows if one.reason == reason]

@@ -247,7 +247,7 @@ def _strangers(table: PairwiseTable) -> Iterable[str]:
 def _pair_notes(sets: Sequence[DatasetPairs]) -> Iterable[str]:
     for found in sets:
         if found.refused is not None:
-            yield f"{found.dataset} is refused: {found.refused}"
+            yield f"{found.dataset} is rejected: {found.refused}"
         elif not found.reports:
             yield f"{found.dataset}: no verifier has scores for it."
         for name, why in found.left_out.items():
@@ -335,7 +335,7 @@ def _named(names: Iterable[Iterable[str]]) -> list[str]:
 
 def _undecided(names: Sequence[str]) -> Iterable[str]:
     if names:
-        yield f"Left out, as they decide no item (scores without a threshold): {', '.join(names)}."
+        yield f"Left out, because they decide no item (scores without a threshold): {', '.join(names)}."
 
 
 # -- The tables of VerifyBench (arXiv 2505.15801) for the data sets of a project, from the figures every table

@@ -213,7 +213,7 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
     found = _run(project, WhatIfOptions(verifier=verifier, run=run))
     options = configuring.changeable(found.verifier.kind)
     if THRESHOLD not in {option.name for option in options} and columns(project).score(found.id) is not None:
-        about = "least score of a correct completion; the stored scores are compared with it"
+        about = "minimum score of a correct completion; stored scores are compared with it"
         options = (FormOption(name=THRESHOLD, about=about), *options)
     return Changeable(run=found.id, kind=found.verifier.kind, options=options, values=found.verifier.options)
 

@@ -339,7 +339,7 @@ def test_only_what_is_too_few_is_named(tmp_path: Path) -> None:
 def test_agreement_on_one_item_is_said_to_be_of_too_few(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c", "i"))
     said = agreement_sentence(of(project))
-    assert said.startswith("Annotators agree on 0.0 % (too few questions to say how sure) of 1 item with two labels, ")
+    assert said.startswith("Annotators agree on 0.0 % (too few questions for an interval) of 1 item with two labels, ")
 
 
 def test_completions_of_a_question_are_one_cluster(project: Project, record: Record) -> None:

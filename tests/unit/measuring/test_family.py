@@ -154,7 +154,7 @@ def test_words_for_a_family_in_which_all_differ(tmp_path: Path) -> None:
     for place, name in enumerate(("none", "half", "all")):
         add_run(project, name, {item: OutcomeCode(int(item <= 30 * place)).outcome for item in range(1, 61)})
     text = family_text(family(project, ("none", "half", "all")))
-    assert "Every two of them differ." in text
+    assert "All pairs of them differ." in text
     assert [line.split()[2:] for line in text.splitlines() if line.startswith(("1 ", "2 ", "3 "))][3:] == [
         ["·", "+0.500*", "+1.000*"],
         ["-0.500*", "·", "+0.500*"],

@@ -484,7 +484,7 @@ def _say(project: Project, options: CurateTypesOptions) -> Output:
     report = say_types(project, said, by=options.by, dataset=options.scope.dataset)
     return Output(
         report,
-        lambda found: [f"{found.imported} said, {found.unchanged} unchanged, {found.refused} refused"],
+        lambda found: [f"{found.imported} set, {found.unchanged} unchanged, {found.refused} rejected"],
         after=some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals]),
         code=REFUSED_SOME if report.refused else 0,
     )

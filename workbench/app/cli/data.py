@@ -232,7 +232,7 @@ def _beginning(text: str) -> str:
 def _print_verdicts(report: ImportReport) -> None:
     show(
         f"Verdicts: {report.verdicts} imported, {report.verdicts_unchanged} unchanged, "
-        f"{report.verdicts_refused} refused"
+        f"{report.verdicts_refused} rejected"
     )
     for name, run in (report.verifiers or {}).items():
         show(f"  {name}: run {run}")

@@ -173,7 +173,7 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
         from workbench.measuring.reviewing.deciding import take_back
 
         done = [take_back(project, uuid, by=options.by) for uuid in options.words]
-        return Output(done, lambda done: [f"{len(done)} taken back"])
+        return Output(done, lambda done: [f"{len(done)} retracted"])
     if options.verb == "list":
         from workbench.measuring.reviewing.deciding import current_reviews
 
@@ -279,5 +279,5 @@ def _exchange(project: Project, options: ReviewOptions, as_json: bool) -> Output
         return output
     report = import_reviews(project, Path(name))
     return Output(
-        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} refused"]
+        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} rejected"]
     ).refusing(name, report.refusals)

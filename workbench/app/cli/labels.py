@@ -95,7 +95,7 @@ def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> O
 
 
 def _lines(report: LabelsImported) -> Iterator[str]:
-    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
+    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} rejected"
     if report.imported:
         yield f"accepted for: {_counted(report.people)} ({_counted(report.kinds)})"
     if report.new_people:

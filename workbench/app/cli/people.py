@@ -297,7 +297,7 @@ def _checks_share(score: CheckScore) -> str:
 
 
 def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
-    word = "passed over" if report.passed_over else "refused"
+    word = "passed over" if report.passed_over else "rejected"
     return Output(
         report,
         _changed_lines,
@@ -307,7 +307,7 @@ def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
 
 
 def _changed_lines(report: ChecksChanged) -> Iterator[str]:
-    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused"
+    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} rejected"
     if report.seed is not None:
         yield f"Drawn at random from {report.chosen_from:,}, spread over their questions (seed {report.seed})."
 

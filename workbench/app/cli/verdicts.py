@@ -80,7 +80,7 @@ def _import(file: Path, options: VerdictsOptions) -> Output:
 
 
 def _taken(report: VerdictsImported) -> Iterator[str]:
-    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
+    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} rejected"
     yield from column_lines(report.columns or [])
     if report.ignored:
         yield f"Ignored columns: {', '.join(report.ignored)}"

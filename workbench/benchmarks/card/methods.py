@@ -59,7 +59,7 @@ def _notes(lines: Sequence[LeaderboardLine]) -> list[str]:
         "no completion, come last; majority-by-type knows the gold it is measured on."
     ]
     if any(line.selection_judge for line in lines):
-        said.append(f"{CHOSE} It helped to choose the items, so they are harder for it than for others.")
+        said.append(f"{CHOSE} It helped to select the items, so they are harder for it than for others.")
     for line in lines:
         if line.chose_by_these:
             said.append(f"{line.verifier}: these very verdicts chose the items; they don’t measure it. Run it anew.")

@@ -184,12 +184,12 @@ def ceiling_in_words(ceiling: Ceiling) -> str:
     low, high = (percent(end, 2) for end in ceiling.highest_ci)
     worst, best = (percent(end, 2) for end in ceiling.sensitivity)
     return (
-        f"{'By their agreement' if ceiling.source == 'agreement' else 'By checks'} one person alone is right on "
+        f"Estimated from {'agreement' if ceiling.source == 'agreement' else 'checks'}, a single annotator is right on "
         f"{percent(ceiling.annotator_accuracy)} % {percents(ceiling.accuracy_ci)}. {_gold_in_words(ceiling)} A "
-        f"verifier that is always right would be measured at {percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
-        f"if people err independently and on correct and incorrect completions alike; at {worst} to {best} % where "
-        "errors on an item go together (up to a correlation of .3) or all fall on one class. One that errs where "
-        "people do can be measured to have more."
+        f"perfect verifier would have a measured accuracy of {percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
+        f"if annotators err independently and equally on both classes; at {worst} to {best} % if their "
+        "errors on an item are correlated (up to .3) or all are in one class. A verifier that errs on the same items "
+        "as annotators can be measured higher."
     )
 
 
@@ -197,11 +197,11 @@ def _gold_in_words(ceiling: Ceiling) -> str:
     gold, wrong = ceiling.gold, percent(ceiling.wrong, 2)
     if gold is None or not gold.agreed + gold.adjudicated:
         differ = f"{ceiling.conflicts_per_1000:.0f} of 1,000 items"
-        return f"Two and a third would leave {wrong} % of labels wrong and disagree on {differ}."
+        return f"Two annotators and an adjudicator would leave {wrong} % of labels wrong and disagree on {differ}."
     conflicts = f"; {counted(gold.in_conflict, 'open conflict')} left out" if gold.in_conflict else ""
     return (
-        f"Of people's gold ({gold.agreed:,} agreed, {gold.adjudicated:,} adjudicated{conflicts}; imported labels are "
-        f"no part of it) {wrong} % is then wrong."
+        f"Of the annotators' gold ({gold.agreed:,} agreed, {gold.adjudicated:,} adjudicated{conflicts}; without "
+        f"imported labels) {wrong} % is then wrong."
     )
 
 

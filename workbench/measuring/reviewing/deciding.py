@@ -353,13 +353,13 @@ def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
 def _fault(line: ReviewLine) -> tuple[str, str] | None:
     is_error = line.kind == "error"
     if (line.verifier is not None) != is_error:
-        return "verifier", "an error is a verifier's, and nothing else is"
+        return "verifier", "an error must name a verifier, and no other decision may"
     if (line.category is not None) != is_error:
-        return "category", "an error has a category, and nothing else has one"
+        return "category", "an error needs a category, and no other decision has one"
     if line.category == "other" and not (line.note or "").strip():
-        return "note", "another kind of error needs a note that says which"
+        return "note", "another kind of error needs a note that describes it"
     if (line.supersedes is not None) != (line.kind == "retraction"):
-        return "supersedes", "a retraction takes something back, and nothing else does"
+        return "supersedes", "a retraction must name a decision, and no other decision may"
     return None
 
 
@@ -523,7 +523,7 @@ def error_table(lines: Sequence[ErrorLine]) -> Table:
         *map(of_kind, categories_of(lines)),
     )
     outdated = sum(line.outdated for line in lines if line.group is None)
-    note = f"Not counted: {outdated:,} marked before gold came to say what the verifier had said."
+    note = f"Not counted: {outdated:,} marked before gold changed to the verifier's verdict."
     return table(
         "Verifiers' errors by kind, as reviewers marked them",
         columns,

@@ -33,7 +33,7 @@ SKIP_WORDS: dict[SkipReason, str] = {
     "no_number": "the answer is not a number",
     "no_brackets": "the answer is not a set or tuple",
     "no_equation": "no equation whose solution is the answer",
-    "no_twin": "the answer has nothing that could be altered so",
+    "no_twin": "the answer has no part that could be altered this way",
     "no_program": "no code question",
     "no_example": "no example in the question",
     "nothing_left": "the answer is in the first words",

@@ -123,7 +123,7 @@ def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
         "4 of 61 items with two people's blind labels or more: 2 resolved as correct, 2 resolved as incorrect",
         "Nothing is missing",
         "Accuracy of always “incorrect”**: 50.0",
-        "A verifier that is always right would be measured at",
+        "A perfect verifier would have a measured accuracy of",
         "Length where gold is correct",
         "the two fields of the answer type are swapped",
         "seed 7",

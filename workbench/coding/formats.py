@@ -150,7 +150,7 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
             "wrong_type", f"{at}.average_time_taken", f"{task_id}: a time is not a finite number (1e100 at most)."
         )
     if one.outcomes is not None and set(one.outcomes) - set(OUTCOMES):
-        message = f"{task_id}: outcomes are letters of {''.join(OUTCOMES)}, one a test."
+        message = f"{task_id}: outcomes are the letters {''.join(OUTCOMES)}, one a test."
         raise RefusedError("wrong_type", f"{at}.outcomes", message)
 
 

@@ -126,7 +126,7 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
         field = "answer_subtype" if line.task == "type" else "verdict"
         yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"
     if line.kind == "exclusion" and line.verdict != "unsuitable":
-        yield "verdict", "an exclusion says that an item is unsuitable"
+        yield "verdict", "an exclusion needs the verdict unsuitable"
     if line.verdict == "unsuitable" and line.reason not in EXCLUSION_REASONS:
         yield "reason", f"an unsuitable item needs a reason: {', '.join(EXCLUSION_REASONS)}"
     if line.verdict != "unsuitable" and line.reason is not None:
@@ -139,12 +139,12 @@ def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     if not line.question_id:
         yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
     elif line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET):
-        yield "completion_id", "a line without a completion says an answer_subtype of the question, and nothing else"
+        yield "completion_id", "a line without a completion must have an answer_subtype of the question, and no verdict"
 
 
 def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     if line.kind == "reopen" and not line.note:
-        yield "note", "a reopening needs a note: why"
+        yield "note", "a reopening needs a note with the reason"
     if line.kind == "reopen" and (line.round is UNSET or line.round == 1):
         yield "round", "a reopening begins round 2 or a later one"
     if line.revision < 1:

@@ -296,9 +296,9 @@ class _Taking:
             if event.uuid in here:
                 self._compare(here[event.uuid], event, name)
             elif event.round > begun:
-                self._refuse(event, name, "round", f"round {event.round} was never begun")
+                self._refuse(event, name, "round", f"round {event.round} was never started")
             elif events.is_there(connection, event.uuid):
-                self._refuse(event, name, "uuid", "it is here, of another item")
+                self._refuse(event, name, "uuid", "it exists here for another item")
             else:
                 new.append(replace(event, annotator=self._person(connection, name, role)))
                 self._new[name] += 1
@@ -314,7 +314,7 @@ class _Taking:
         if _content(here) == _content(theirs):
             self.report.unchanged += 1
         else:
-            self._refuse(theirs, name, "uuid", "it is here with other content")
+            self._refuse(theirs, name, "uuid", "it exists here with other content")
 
     def _refuse(self, event: LabelEvent, name: str, field: str, message: str) -> None:
         self._incoming.refuse(event.uuid, field, message, name, event.kind)
@@ -392,8 +392,8 @@ class BroughtIn(Struct, frozen=True, kw_only=True):
     def words(self, database: str) -> str:
         """Describe the result, for the user who opens a database of this name."""
         if self.unread is not None:
-            return f"Labels that were given while {database} was away can't be taken from {self.file}: {self.unread}"
-        words = f"Of labels given while {database} was away, {self.stored:,} {_are(self.stored)} saved."
+            return f"Labels that were given while {database} was away can't be imported from {self.file}: {self.unread}"
+        words = f"Of the labels given while {database} was away, {self.stored:,} {_are(self.stored)} saved."
         if self.refused:
             words += f" {len(self.refused):,} can't be, and stay in {self.file}: {self.refused[0]}"
         return words

@@ -260,7 +260,7 @@ def test_a_group_of_the_same_paired_item_has_another_ac1_where_others_have_one_l
     assert maths.gwet_ac1 == -1.0
     pe = 2 * 0.9 * 0.1
     assert found.gwet_ac1 == pytest.approx(-pe / (1 - pe))
-    said = "AC1 takes chance from all labels of a group, single ones too."
+    said = "AC1 estimates chance agreement from all labels of a group, including single ones."
     assert said in agreement_text(found)
     record.table(("bob",), (". . . . i i i i",))
     assert said not in agreement_text(of(project, by="domain"))

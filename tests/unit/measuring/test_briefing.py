@@ -374,7 +374,7 @@ def test_progress_has_a_forecast_by_the_pace_of_the_last_week(tmp_path: Path) ->
     )
     label_all(project, "amira", Answer(verdict="correct"))
     assert said(project)["progress"] == (
-        "10 of 20 labels that were asked for are there; labels have come for less than a day, so the end can't "
+        "10 of 20 labels that were asked for are there; labels have been given for less than a day, so the end can't "
         "be forecast."
     )
     label_all(project, "ben", Answer(verdict="correct"))

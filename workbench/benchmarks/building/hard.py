@@ -192,7 +192,7 @@ def _queue_report(
         kind="queue",
         seed=new.seed,
         strata=strata(sizes, split.annotate, split.strata),
-        shortfall=short_of(split.annotate, there, len(new.items), "no more items are split so"),
+        shortfall=short_of(split.annotate, there, len(new.items), "no more items have this split"),
         excluded=among.out,
         stages={
             "candidates": len(among.rows),

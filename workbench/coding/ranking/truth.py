@@ -155,7 +155,7 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
         return UsageError(f"{text}.", f"{opt.truth:recorded} takes sets such as HE-R: average_test_score and rank.")
     wanted = ", ".join(missing) or " or ".join(TOGETHER)
     by = "" if name is None else f" by {name!r}"
-    there = f"Run to the end{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
+    there = f"Complete{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
     start = f"Run the tests: {Command('verify DB execution', option='suite=' + ','.join(missing or TOGETHER))}"
     return UsageError(f"No complete run used the tests of {wanted}{by}.", there or start)
 

@@ -35,7 +35,7 @@ SHOWN = 30
 """Most pairs, people and groups that are listed."""
 
 
-AC1_BY_GROUP: Final = "AC1 takes chance from all labels of a group, single ones too"
+AC1_BY_GROUP: Final = "AC1 estimates chance agreement from all labels of a group, including single ones"
 """Why a group's coefficient can differ from that of all items, even on the same paired items."""
 
 
@@ -67,7 +67,7 @@ def why_nothing(report: AgreementReport) -> str:
     if report.paired:
         return ""
     if report.unblinded and not report.labels:
-        said = f"Nothing counts yet: {counted(report.unblinded, 'label')}, all unblinded."
+        said = f"No labels count yet: {counted(report.unblinded, 'label')}, all unblinded."
     elif report.unblinded:
         said = f"No item has two labels that count; {counted(report.unblinded, 'unblinded label')} left out."
     elif report.labels:
@@ -93,7 +93,7 @@ def why_low(report: AgreementReport) -> str:
     if most < _SKEWED or agree < 0.5:
         return ""
     return (
-        f"Alpha and kappa count what lies above chance, and {percent(most)} % of the labels say {inert(name)}: chance "
+        f"Alpha and kappa measure agreement above chance; {percent(most)} % of the labels say {inert(name)}: chance "
         f"alone would agree on {percent(by_chance)} %. AC1 and PABAK depend less on it."
     )
 
@@ -134,7 +134,7 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
                 "own repeats %",
                 percent(own.share),
                 percents(own.ci),
-                f"n {own.n:,}: second labels like the first{'' if own.ci else f'; {few_of(report)}'}",
+                f"n {own.n:,}: second labels equal to the first{'' if own.ci else f'; {few_of(report)}'}",
             )
         )
     return rows
@@ -159,7 +159,7 @@ def _coefficient(report: AgreementReport, name: str, value: float | None, ci: En
 
 def too_few(figures: Figures, by: str) -> str:
     known = (
-        (f"people differ in {figures.differing:,} ({FEWEST_DIFFERING} needed)", figures.differing, FEWEST_DIFFERING),
+        (f"people disagree in {figures.differing:,} ({FEWEST_DIFFERING} needed)", figures.differing, FEWEST_DIFFERING),
         (f"people agree on a rarer label in {figures.alike:,} ({FEWEST_ALIKE} needed)", figures.alike, FEWEST_ALIKE),
         (f"{figures.rarer:,} hold a rarer label ({FEWEST_RARER} needed)", figures.rarer, FEWEST_RARER),
     )

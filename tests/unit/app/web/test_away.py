@@ -73,6 +73,6 @@ def test_what_a_closed_window_left_is_not_taken_while_the_file_is_away(tmp_path:
     assert left.exists()
     (tmp_path / "away.db").rename(project.path)
     (found,) = bring_in_left(project)
-    assert (found.stored, found.words("p.db")) == (1, "Of labels given while p.db was away, 1 is saved.")
+    assert (found.stored, found.words("p.db")) == (1, "Of the labels given while p.db was away, 1 is saved.")
     assert not left.exists()
     project.close()

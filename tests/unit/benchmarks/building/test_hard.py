@@ -85,7 +85,7 @@ def test_only_fully_voted_items_that_are_split_so_are_queued(tmp_path: Path) -> 
     )
     assert report.next == "workbench assign DB --where set=hard-queue --annotators A,B"
     assert report.shortfall == (
-        Shortfall(stratum=None, of="tuples", wanted=2_000, available=5, taken=5, why="no more items are split so"),
+        Shortfall(stratum=None, of="tuples", wanted=2_000, available=5, taken=5, why="no more items have this split"),
     )
 
 

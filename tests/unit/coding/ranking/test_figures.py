@@ -44,7 +44,7 @@ def test_saturation_of_nothing_is_said(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf"}})
     found = saturation(project, truth_of(project))
     assert (found.rows, found.enough) == ([], None)
-    assert "Nothing is measured: no problem is left." in saturation_as(found, TableForm())
+    assert "No metrics: no problem is left." in saturation_as(found, TableForm())
     assert "No k shown" not in saturation_as(found, TableForm())
 
 

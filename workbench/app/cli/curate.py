@@ -218,7 +218,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
     return Output(
         done,
         lambda found: [
-            f"{found.excluded:,} taken out, {found.restored:,} taken in again, {found.unchanged:,} unchanged"
+            f"{found.excluded:,} excluded, {found.restored:,} included again, {found.unchanged:,} unchanged"
         ],
     )
 
@@ -350,14 +350,14 @@ def _print(report: DuplicatesReport) -> None:
     how = f"shingles of {report.shingle}" if report.shingle is not None else report.similarity
     show(
         f"{report.duplicates:,} duplicates ({how}, {report.threshold:g}), {report.across:,} of them of a question of "
-        f"another source; {report.excluded:,} taken out"
+        f"another source; {report.excluded:,} excluded"
     )
     for pair in report.pairs or ():
         show(_pair(pair))
 
 
 def _pair(pair: DuplicatePair) -> str:
-    return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis like {pair.of} ({pair.of_source})"
+    return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis similar to {pair.of} ({pair.of_source})"
 
 
 # -- ``workbench curate DB types --model NAME``, ``--set QUESTION=SUBTYPE`` and ``--list``
@@ -497,9 +497,9 @@ def _print_types(report: TypesReport) -> None:
     show(f"others: {counted(apart)}")
     if report.alone:
         instead = "" if report.origins.get("one person") else " instead of their file"
-        show(f"To let what one person said of {report.alone:,} count{instead}: workbench curate DB types --accept")
+        show(f"To accept {report.alone:,} types by one annotator{instead}: workbench curate DB types --accept")
     if proposed := report.origins.get("model"):
-        show(f"To let what a model proposed of {proposed:,} count: workbench curate DB types --accept model")
+        show(f"To accept {proposed:,} types that a model proposed: workbench curate DB types --accept model")
     for one in report.proposals:
         show(f"{one.verifier} (run {one.run}): {one.suggested:,} of {one.questions:,} questions with a proposal")
         subtype = NONE if one.accuracy is None else percent(one.accuracy)

@@ -205,7 +205,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show(f"  {report.code.words}")
     if report.broken:
         many = counted(report.broken, "broken test")
-        show(f"  {many} set apart: they say nothing about any solution, and never count")
+        show(f"  {many} excluded: they distinguish no solutions, and never count")
     if not report.read:
         say("Nothing was imported: no row was found in " + ", ".join(str(plan.path) for plan in plans) + ".")
     for file in report.files or []:

@@ -463,7 +463,7 @@ def _print_refused(report: Merged) -> None:
     for row in report.refused:
         groups[row.annotator, row.kind, row.field] += row.events
     for (name, kind, field), number in groups.most_common(SHOWN):
-        say(f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'nobody known'}: {field}")
+        say(f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'an unknown person'}: {field}")
     if len(groups) > SHOWN:
         say(f"… and {len(groups) - SHOWN:,} more; --json has them all.")
     if any(row.field == "bundle" for row in report.refused):

@@ -38,7 +38,7 @@ def test_the_whole_way(call: Call, server: ScriptedServer, tmp_path: Path) -> No
     candidates = json.loads(call("curate", "p.db", "exclude", "--candidates", "--json")[1])
     assert {one["reason"] for one in candidates} == {"proof", "open_ended", "bad_reference"}
     code, said, _ = call("curate", "p.db", "exclude", "--candidates", "--accept", "--by", "amira")
-    assert (code, said) == (0, f"{len(candidates)} taken out, 0 taken in again, 0 unchanged\n")
+    assert (code, said) == (0, f"{len(candidates)} excluded, 0 included again, 0 unchanged\n")
     planned = json.loads(call("curate", "p.db", "duplicates", "--dry-run", "--pairs", "--json")[1])
     found = json.loads(call("curate", "p.db", "duplicates", "--pairs", "--json")[1])
     assert (planned["excluded"], planned["pairs"]) == (0, found["pairs"])
@@ -71,7 +71,7 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert call("curate", "p.db", "duplicates", "--undo")[1] == "2 duplicates are included again\n"
     assert "0 found" not in call("curate", "p.db", "exclude", "--candidates")[1]
     assert call("curate", "p.db", "exclude", "sq-01", "--reason", "proof", "--by", "amira")[0] == 0
-    assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 taken out, 1 taken in again, 0 unchanged\n"
+    assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 excluded, 1 included again, 0 unchanged\n"
     assert call("curate", "p.db", "types", "--set", "sq-01=A1", "--by", "amira")[1].startswith("1 said")
     lines = call("curate", "p.db", "types")[1].splitlines()
     assert lines[:2] == ["66 questions; the types of 0 count: none", "others: none 65, one person 1"]

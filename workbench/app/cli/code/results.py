@@ -87,7 +87,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
         if options.undo
         else apart.exclude_test(project, *place, reason=options.reason, by=options.by)
     )
-    how = "counts again" if options.undo else "is set apart: no metric counts it"
+    how = "counts again" if options.undo else "is excluded from all metrics"
     said = f"test {options.number} of {options.suite}, {options.problem}: {'' if changed else 'already '}{how}"
     return Output({"changed": changed}, lambda _: [said])
 

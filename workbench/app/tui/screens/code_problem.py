@@ -301,7 +301,7 @@ class CodeProblemScreen(LiveScreen):
 
     def _stored(self, test: TestDecision, reason: str | None, done: bool) -> None:
         self.line_stored(_WHY_APART, test)
-        counts = "counts again" if reason is None else "is set apart: no metric counts it"
+        counts = "counts again" if reason is None else "is excluded from all metrics"
         verdicts = ". Verdicts follow when the solutions are run again (l)." if done else "."
         self.notify(f"Test {test.position + 1} {counts}{verdicts}", markup=False)
         self.read_again()

@@ -65,7 +65,7 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert (code, lines[0].split()[:3], lines[9].split()[0]) == (0, ["source", "licence", "questions"], "all")
     assert "unknown" in said
     said = call("curate", "p.db", "duplicates", "--pairs", "--by", "amira")[1]
-    assert "2 duplicates (shingles of 2, 0.7), 0 of them of a question of another source; 2 taken out" in said
+    assert "2 duplicates (shingles of 2, 0.7), 0 of them of a question of another source; 2 excluded" in said
     assert "sq-22 (math_reasoning/sample-arithmetic) is like sq-01" in " ".join(said.split())
     assert "duplicate amira like sq-01 (0.789)" in " ".join(call("curate", "p.db", "exclude", "--list")[1].split())
     assert call("curate", "p.db", "duplicates", "--undo")[1] == "2 duplicates are included again\n"

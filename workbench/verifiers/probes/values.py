@@ -282,7 +282,7 @@ class Values:
         return unsolved(self.answer) or _skip("no_equation")
 
     @property
-    def question_equation(self) -> str:
+    def given_equation(self) -> str:
         """Return the question's own equation, if the answer is solved for something."""
         return find_question_equation(self.row.question, self.answer) or _skip("no_equation")
 

@@ -85,9 +85,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "preset": ("sets", "Print a paper's list of sources, models or judges to start from."),
         "publish": ("sets", "Write frozen sets for others to load, with a data card."),
     },
-    "code": {
-        "code": ("code", "Code problems: test outcomes, rankings, evolving tests."),
-    },
+    "code": {"code": ("code", "Code problems: test outcomes, rankings, evolving tests.")},
     "training": {
         "training": ("trainings", "Monitor trainings: what is accepted and correct, by step."),
         "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
@@ -151,7 +149,7 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
 """Command with subcommands -> its subcommands, likewise."""
 
 REMOVED: Final[dict[str, str]] = {
-    "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
+    "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB"
 }
 """Removed command -> its replacement, after ``workbench``."""
 

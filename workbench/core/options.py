@@ -183,9 +183,8 @@ VerifierSettings = Annotated[
 Gold = Annotated[
     GoldChoice,
     option(
-        "Gold labels to compare with: final (adjudicated, else agreed, else "
-        "imported), people (only labels by annotators) or imported (only labels "
-        "from the data file)."
+        "Gold labels to compare with: final (adjudicated, else agreed, else imported), people (only labels by "
+        "annotators) or imported (only labels from the data file)."
     ),
 ]
 Protocol = Annotated[

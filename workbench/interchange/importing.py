@@ -157,11 +157,7 @@ def import_files(
 
 
 def preview_import(
-    project: Project | None,
-    plans: Sequence[FilePlan],
-    *,
-    dataset: str | None = None,
-    progress: Progress | None = None,
+    project: Project | None, plans: Sequence[FilePlan], *, dataset: str | None = None, progress: Progress | None = None
 ) -> ImportReport:
     """Return the report of ``import_files`` without writing anything.
 
@@ -285,11 +281,7 @@ def _identity(plan: FilePlan) -> store.ImportKey:
 
 
 def _graded(
-    project: Project,
-    dataset: str,
-    plans: Sequence[FilePlan],
-    imports: Sequence[tuple[int, FileReport]],
-    version: str,
+    project: Project, dataset: str, plans: Sequence[FilePlan], imports: Sequence[tuple[int, FileReport]], version: str
 ) -> ImportReport:
     """Store the verdicts of logs' graders and return the report of all files.
 

@@ -100,29 +100,14 @@ def bundle(
         slots = store.send_away(home, person.id, at, until)
         goes_by = Acquainted(project.database, person.id).version
         identifier = events.new_uuid()
-        _fill(
-            target,
-            home,
-            person,
-            taken,
-            slots,
-            guidelines.versions(project)[-1],
-            goes_by,
-            (identifier, stamp(at)),
-        )
+        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by, (identifier, stamp(at)))
         store.record(home, identifier, person.id, stamp(at), until, list(slots))
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
         put_in_place(target.path, path, keep=False)
     types = sum(task == "type" for task, _ in slots)
-    return Bundled(
-        written=len(taken),
-        file=path_text(path),
-        types=types,
-        annotator=person.name,
-        until=stamp(until),
-    )
+    return Bundled(written=len(taken), file=path_text(path), types=types, annotator=person.name, until=stamp(until))
 
 
 def recall(project: Project, annotator: str) -> int:

@@ -231,9 +231,7 @@ def _environments_proxy(url: str) -> str | None:
 
 
 async def _content(
-    response: httpx.Response,
-    longest: int,
-    within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+    response: httpx.Response, longest: int, within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 ) -> bytes:
     import aiohttp
     import httpx

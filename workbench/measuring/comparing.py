@@ -22,13 +22,7 @@ from workbench.measuring import notes
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
-from workbench.statistics.records.comparison import (
-    CompareReport,
-    Example,
-    GroupComparison,
-    JointErrorReport,
-    Quadrant,
-)
+from workbench.statistics.records.comparison import CompareReport, Example, GroupComparison, JointErrorReport, Quadrant
 from workbench.statistics.records.probe import JUDGES_NOTHING
 
 if TYPE_CHECKING:

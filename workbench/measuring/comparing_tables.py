@@ -13,13 +13,7 @@ from workbench.core.selection import group_name
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import NONE, counted, number, p_value, signed, signed_interval
 from workbench.core.text.inert import inert
-from workbench.measuring.family import (
-    error_tables,
-    errors_text,
-    family_tables,
-    family_text,
-    plain_tables,
-)
+from workbench.measuring.family import error_tables, errors_text, family_tables, family_text, plain_tables
 from workbench.measuring.judged import counting
 from workbench.measuring.notes import could_be_seen
 from workbench.statistics.records.comparison import (

@@ -131,11 +131,7 @@ def correlate(
         gold_choice=gold,
         rows=[
             CorrelationRow(
-                method=method,
-                corpus=row.corpus,
-                per_question=row.mean,
-                defined=row.defined,
-                questions=row.groups,
+                method=method, corpus=row.corpus, per_question=row.mean, defined=row.defined, questions=row.groups
             )
             for method, row in coefficients.items()
         ],

@@ -156,7 +156,7 @@ def front_table(report: StackReport) -> Table:
     notes = [
         f"At most and {_UNITS[report.against]}: of a thousand items. As chosen: on the questions it was chosen by, "
         f"which flatters it. Same: of {report.folds} choices without a part of the questions, those that give this "
-        "stack.",
+        "stack."
     ]
     return table("Accuracy by cost limit", shown, report.front, notes=notes)
 

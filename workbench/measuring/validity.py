@@ -236,11 +236,7 @@ class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def validity(
-    project: Project,
-    verifiers: tuple[str, ...] = (),
-    *,
-    gold: GoldChoice = "final",
-    selection: Selection | None = None,
+    project: Project, verifiers: tuple[str, ...] = (), *, gold: GoldChoice = "final", selection: Selection | None = None
 ) -> ValidityReport:
     """Run every check on each verifier's newest complete run, then those on the labels.
 

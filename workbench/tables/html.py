@@ -153,10 +153,7 @@ def _heat(cell: Cell) -> str:
 
 @_block.register
 def _(block: Case) -> Markup:
-    facts = element(
-        "dl",
-        *(element("div", element("dt", name), element("dd", said)) for name, said in block.facts),
-    )
+    facts = element("dl", *(element("div", element("dt", name), element("dd", said)) for name, said in block.facts))
     passages = (
         joined(element("h5", part.name), element("pre", lines(part.text), dir="auto")) for part in block.passages
     )

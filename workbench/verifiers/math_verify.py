@@ -28,8 +28,7 @@ class MathVerifyOptions(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=100, description="number of digits to which expressions are evaluated (default 15)")
     ] = 15
     allow_set_relation_comp: Annotated[
-        bool,
-        Meta(description="whether 1 < x < 2 equals (1, 2), whichever form the reference has (default false)"),
+        bool, Meta(description="whether 1 < x < 2 equals (1, 2), whichever form the reference has (default false)")
     ] = False
     extraction: Annotated[
         Literal["latex+expr", "latex", "expr"],

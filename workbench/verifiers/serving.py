@@ -366,12 +366,7 @@ def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = 
 
 
 def number(
-    options: Mapping[str, str],
-    name: str,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    most: float = math.inf,
+    options: Mapping[str, str], name: str, *, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
 ) -> float | None:
     """Parse a finite number; None if the option isn't given.
 

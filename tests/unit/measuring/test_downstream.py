@@ -157,7 +157,7 @@ def test_refused_lines_stand_in_the_report(project: Project, tmp_path: Path) -> 
     assert (refused.line, refused.field) == (2, "benchmark")
     with pytest.raises(FormatError, match="none of them valid"):
         reported(project, tmp_path, [{"verifier": "best"}])
-    with pytest.raises(FormatError, match="no line in it"):
+    with pytest.raises(FormatError, match="has no lines"):
         reported(project, tmp_path, [])
 
 

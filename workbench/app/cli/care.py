@@ -125,9 +125,7 @@ def doctor_command(options: DoctorOptions) -> Output:
             findings += node_sandboxes(options.cluster)
     healthy = all(finding.ok for finding in findings)
     return Output(
-        {"ok": healthy, "findings": findings},
-        lambda _: _show(options.database, findings),
-        code=0 if healthy else 1,
+        {"ok": healthy, "findings": findings}, lambda _: _show(options.database, findings), code=0 if healthy else 1
     )
 
 

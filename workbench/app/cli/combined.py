@@ -9,18 +9,7 @@ import click
 
 from workbench.app.cli.common import say, show
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import (
-    Basis,
-    Force,
-    Gold,
-    Options,
-    Run,
-    TableForm,
-    Verifiers,
-    Where,
-    argument,
-    option,
-)
+from workbench.core.options import Basis, Force, Gold, Options, Run, TableForm, Verifiers, Where, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -104,12 +93,7 @@ def best_of_command(project: Project, options: BestOfOptions) -> Output:
     """
     from workbench.measuring.selecting import best_of, best_of_text
 
-    report = best_of(
-        project,
-        options.verifiers,
-        sizes=options.sizes,
-        **options.basis.arguments,
-    )
+    report = best_of(project, options.verifiers, sizes=options.sizes, **options.basis.arguments)
     return Output(report, best_of_text)
 
 
@@ -170,13 +154,7 @@ def estimate_command(project: Project, options: EstimateOptions) -> Output:
     """
     from workbench.measuring.estimating import estimate, estimate_text
 
-    report = estimate(
-        project,
-        options.verifier,
-        options.predictors,
-        by=options.by,
-        **options.basis.arguments,
-    )
+    report = estimate(project, options.verifier, options.predictors, by=options.by, **options.basis.arguments)
     return Output(report, estimate_text)
 
 
@@ -331,13 +309,7 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     from workbench.measuring.downstream import downstream, downstream_text
     from workbench.measuring.training_steps import write_step_curves
 
-    report = downstream(
-        project,
-        options.file,
-        by=options.by,
-        scored_by=options.scored_by,
-        **options.basis.arguments,
-    )
+    report = downstream(project, options.file, by=options.by, scored_by=options.scored_by, **options.basis.arguments)
     if options.figures is not None:
         drawn = write_step_curves(report.steps, options.figures, force=options.force)
         say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")

@@ -393,9 +393,8 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
     accept: Annotated[
         Literal["people", "model"] | None,
         option(
-            "Accept unconfirmed types, so that they count everywhere: types that one annotator gave "
-            "(people), or the newest proposals for questions without a type (model).  [people if no value is "
-            "given]",
+            "Accept unconfirmed types, so that they count everywhere: types that one annotator gave (people), or the "
+            "newest proposals for questions without a type (model).  [people if no value is given]",
             bare="people",
         ),
     ] = None
@@ -463,10 +462,7 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
     say_calls(project, report.run)
     failed = f"  {report.failed:,} calls failed permanently; the same command tries them again."
     return Output(
-        report,
-        _proposed_lines,
-        after=[failed] if report.failed else (),
-        code=REFUSED_SOME if report.failed else 0,
+        report, _proposed_lines, after=[failed] if report.failed else (), code=REFUSED_SOME if report.failed else 0
     )
 
 

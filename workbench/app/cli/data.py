@@ -29,17 +29,7 @@ from workbench.core.code_tests.broken import BrokenTest
 from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
-from workbench.core.options import (
-    BY,
-    By,
-    Database,
-    Limit,
-    MaxLine,
-    Options,
-    Where,
-    argument,
-    option,
-)
+from workbench.core.options import BY, By, Database, Limit, MaxLine, Options, Where, argument, option
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine

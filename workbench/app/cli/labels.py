@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from workbench.app.cli.common import (
-    REFUSED_SOME,
-    SHOWN,
-    project_at,
-    refusal_lines,
-    say,
-    say_some,
-    show,
-    some,
-)
+from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, refusal_lines, say, say_some, show, some
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError

@@ -274,8 +274,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     tests = SuitePay(pay=options.pay, forgeable=options.forgeable, timeouts=options.timeouts)
     scale = Scale(undecided=options.undecided, own_score=options.own_score, tests=tests)
     found = trusting(
-        lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True),
-        options.trust,
+        lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True), options.trust
     )
     audit = audit_of(options.audit, options.audit_share, options.audit_seed, options.audit_name)
     found = structs.replace(found, audit=audit, cluster=cluster_at(options.on))

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import (
-    REFUSED_SOME,
-    amount,
-    confirmed,
-    estimate_words,
-    follow,
-    say,
-    trusting,
-    usage_words,
-)
+from workbench.app.cli.common import REFUSED_SOME, amount, confirmed, estimate_words, follow, say, trusting, usage_words
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (

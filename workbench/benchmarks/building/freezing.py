@@ -69,13 +69,7 @@ def _refuse(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: 
 
 
 def settle(
-    project: Project,
-    new: NewSet,
-    report: R,
-    *,
-    dry_run: bool,
-    new_version: bool = False,
-    judges: Sequence[str] = (),
+    project: Project, new: NewSet, report: R, *, dry_run: bool, new_version: bool = False, judges: Sequence[str] = ()
 ) -> R:
     """Freeze a benchmark with its report, or only return the report in a dry run.
 

@@ -290,13 +290,7 @@ def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetRepo
 
 
 def _members(
-    project: Project,
-    known: Columns,
-    able: dict[str, list[int]],
-    label: Labels,
-    count: int,
-    seed: int,
-    how: Strata,
+    project: Project, known: Columns, able: dict[str, list[int]], label: Labels, count: int, seed: int, how: Strata
 ) -> Iterator[ItemMember]:
     def members(stratum: str) -> Iterator[building.Key]:
         return building.keys(project.database.reader(), able[stratum])

@@ -137,10 +137,7 @@ _SETS: Columns[SetContents] = (
     count("Completions", lambda found: found.stored.items),
     share("Correct (%)", lambda found: found.correct / found.stored.items),
 )
-_COLUMNS: Columns[str] = (
-    word("Column", str),
-    word("What it holds", lambda name: COLUMNS[name][1]),
-)
+_COLUMNS: Columns[str] = (word("Column", str), word("What it holds", lambda name: COLUMNS[name][1]))
 _FILES: Columns[PublishedFile] = (
     word("File", lambda file: file.path),
     word("SHA-256", lambda file: file.sha256),

@@ -246,10 +246,7 @@ def limits(found: SetContents) -> Section:
 
 def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
     card, differing = found.contents.card, found.differing
-    yield (
-        "Type fields",
-        "in the files of the released schema the two fields of the answer type are swapped",
-    )
+    yield ("Type fields", "in the files of the released schema the two fields of the answer type are swapped")
     if differing.gold or differing.types:
         yield (
             "Changed since",
@@ -257,10 +254,7 @@ def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
             "are not what they were when the set was frozen; the files have the values of the freezing",
         )
     if imported := card.gold.get("imported", 0):
-        yield (
-            "Gold from elsewhere",
-            f"{imported:,} of {counted(found.stored.items, 'item')} have the imported label",
-        )
+        yield ("Gold from elsewhere", f"{imported:,} of {counted(found.stored.items, 'item')} have the imported label")
     unknown = [source for source in card.sources if source.items and not source.licence]
     if unknown:
         items = sum(source.items for source in unknown)

@@ -433,13 +433,7 @@ def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Metho
 
 
 def find_duplicates(
-    project: Project,
-    method: Method,
-    scope: Scope,
-    *,
-    by: str = "",
-    dry_run: bool = False,
-    with_pairs: bool = False,
+    project: Project, method: Method, scope: Scope, *, by: str = "", dry_run: bool = False, with_pairs: bool = False
 ) -> DuplicatesReport:
     """Find near-duplicate questions and exclude them; another call finds only those added since.
 

@@ -107,12 +107,7 @@ def _of_question(
     by_model = [(code, "the model finds none of the four answer types", name) for code, name in proposed]
     for code, why, by in (*by_rule, *by_model):
         yield CandidateQuestion(
-            dataset=question.dataset,
-            question_id=question.key,
-            source=question.source,
-            reason=code,
-            why=why,
-            by=by,
+            dataset=question.dataset, question_id=question.key, source=question.source, reason=code, why=why, by=by
         )
 
 

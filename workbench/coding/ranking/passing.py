@@ -331,9 +331,7 @@ BINS: Final = 20
 
 
 def histograms(
-    sets: Iterable[SelectedSet],
-    counts: Mapping[int, int] = {},
-    given: Mapping[str, list[SelectedScores]] = {},
+    sets: Iterable[SelectedSet], counts: Mapping[int, int] = {}, given: Mapping[str, list[SelectedScores]] = {}
 ) -> list[HistogramReport]:
     """Return histograms of the selections by data set; problems without a selection don't count.
 

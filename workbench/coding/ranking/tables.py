@@ -32,13 +32,7 @@ from workbench.core.text.figures import (
     percent_interval,
 )
 from workbench.core.text.inert import inert
-from workbench.statistics.records.ranking import (
-    Ends,
-    ProblemMetrics,
-    RankingReport,
-    RankingRow,
-    SelectedProblems,
-)
+from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow, SelectedProblems
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import records_csv, written
 from workbench.tables.table import Column, Columns, column, count, ends, figure, listed, table, text, word

@@ -203,10 +203,7 @@ def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.Solutio
 
 
 def _tested(
-    row: tests.SolutionRow,
-    truth: Truth,
-    expected: dict[str, int],
-    results: dict[int, dict[int, dict[str, Execution]]],
+    row: tests.SolutionRow, truth: Truth, expected: dict[str, int], results: dict[int, dict[int, dict[str, Execution]]]
 ) -> SolutionOutcomes:
     found = {suite: results[run].get(row.item, {}).get(suite) for suite, run in truth.runs.items()}
     by_suite = {suite: execution for suite, execution in found.items() if execution is not None}

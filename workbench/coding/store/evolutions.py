@@ -137,10 +137,9 @@ def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
 def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None) -> list[Evolved]:
     """Return problems with their progress, in the order of import; None for all."""
     rows = connection.execute(
-        "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e "
-        "JOIN questions AS q ON q.id = e.question_id LEFT JOIN sources AS s ON s.id = q.source_id "
-        "WHERE e.evolution_id = ? AND (? IS NULL OR e.question_id IN (SELECT value FROM json_each(?))) "
-        "ORDER BY e.question_id, e.position",
+        "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e JOIN questions AS q ON q.id = "
+        "e.question_id LEFT JOIN sources AS s ON s.id = q.source_id WHERE e.evolution_id = ? AND (? IS NULL OR "
+        "e.question_id IN (SELECT value FROM json_each(?))) ORDER BY e.question_id, e.position",
         (evolution, None if questions is None else 1, _json(list(questions or ()))),
     )
     steps: dict[tuple[int, str, str | None], list[Step]] = defaultdict(list)

@@ -90,13 +90,7 @@ def scaled(
     """
     by_suite = {point.suite: point for point in made}
     report = compared(
-        project,
-        truth,
-        tuple(by_suite),
-        selection=selection,
-        missing=missing,
-        samples=samples,
-        seed=seed,
+        project, truth, tuple(by_suite), selection=selection, missing=missing, samples=samples, seed=seed
     ).report
     found = [
         ScaledPoint(

@@ -38,11 +38,7 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
         what = "it is not a file" if path.exists() else "there is no such file"
         raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a returned bundle.")
     require_input(path)
-    with (
-        explained(path),
-        temporary_folder("merge") as folder,
-        closing(_connect(path, folder)) as connection,
-    ):
+    with explained(path), temporary_folder("merge") as folder, closing(_connect(path, folder)) as connection:
         version = migrations.checked_version(connection, path)
         migrations.require_ours(connection, path, version)
         if current and version < migrations.latest_version():

@@ -94,8 +94,7 @@ def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
     if parsed is not None and parsed.code in {**SUBTYPES, **TYPES}:
         other = "type" if wants_subtype else "subtype"
         raise UsageError(
-            f"{type_display(parsed.code)} is no {condition.field}.",
-            f"Write {other}{condition.operator}{parsed.code}.",
+            f"{type_display(parsed.code)} is no {condition.field}.", f"Write {other}{condition.operator}{parsed.code}."
         )
     code = condition.value if parsed is None else parsed.code
     if not connection.execute(_TYPED[condition.field], (code,)).fetchone()[0]:

@@ -185,14 +185,9 @@ def no_text(column: str, text: str) -> RefusedError:
 
 
 def json_kind(token: bytes) -> str:
-    return {
-        b'"': "text",
-        b"{": "an object",
-        b"[": "a list",
-        b"t": "true",
-        b"f": "false",
-        b"n": "null",
-    }.get(token[:1], "a number")
+    return {b'"': "text", b"{": "an object", b"[": "a list", b"t": "true", b"f": "false", b"n": "null"}.get(
+        token[:1], "a number"
+    )
 
 
 def _refuse_constant(name: str) -> object:

@@ -110,9 +110,8 @@ def uses(connection: sqlite3.Connection) -> list[Use]:
 
 def in_bundles(connection: sqlite3.Connection, dataset: int) -> int:
     row: tuple[int] = connection.execute(
-        "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
-        "JOIN questions AS q ON q.id = c.question_id "
-        "WHERE a.state = 'away' AND a.task = 'correctness' AND q.dataset_id = ?",
+        "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN completions AS c ON c.id = a.subject JOIN "
+        "questions AS q ON q.id = c.question_id WHERE a.state = 'away' AND a.task = 'correctness' AND q.dataset_id = ?",
         (dataset,),
     ).fetchone()
     return row[0]

@@ -21,9 +21,8 @@ _QUESTION = (
 )
 _OF_QUESTION = ("question", "reference", "source", "type", "subtype")
 _COMPLETION = (
-    "SELECT c.id, ct.text, c.imported_gold, m.name, ct.extra FROM completions AS c "
-    "JOIN completion_text AS ct ON ct.id = c.id LEFT JOIN models AS m ON m.id = c.model_id "
-    "WHERE c.question_id = ? AND c.key = ?"
+    "SELECT c.id, ct.text, c.imported_gold, m.name, ct.extra FROM completions AS c JOIN completion_text AS ct ON "
+    "ct.id = c.id LEFT JOIN models AS m ON m.id = c.model_id WHERE c.question_id = ? AND c.key = ?"
 )
 _OF_COMPLETION = ("completion", "gold", "model", "further columns")
 _IMPORTED = (
@@ -123,12 +122,7 @@ class ItemInserter:
     """
 
     def __init__(
-        self,
-        connection: sqlite3.Connection | None,
-        dataset_id: int | None,
-        *,
-        indexed: bool = True,
-        dry: bool = False,
+        self, connection: sqlite3.Connection | None, dataset_id: int | None, *, indexed: bool = True, dry: bool = False
     ) -> None:
         self._connection = connection
         self._dataset_id = dataset_id

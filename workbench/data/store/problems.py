@@ -107,12 +107,7 @@ class ProblemRows:
             known = self._add_problem(record)
         code = "conflict" if known.question_id < self._items.first_question_id else "duplicate_key"
         if known.around != _around(problem):
-            return _contradicted(
-                record,
-                code,
-                "entry_point",
-                "another entry point, setup, language, limit or author",
-            )
+            return _contradicted(record, code, "entry_point", "another entry point, setup, language, limit or author")
         digests = {name: _digest(tests) for name, tests in problem.suites.items()}
         for name, digest in digests.items():
             if known.suites.get(name, digest) != digest:
@@ -367,8 +362,7 @@ def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
     where, parameters = _where(query)
     order, more = _order(query)
     row: tuple[str | None] = connection.execute(
-        f"SELECT group_concat(id) FROM (SELECT q.id FROM {_FROM} WHERE {where} ORDER BY {order})",
-        (*parameters, *more),
+        f"SELECT group_concat(id) FROM (SELECT q.id FROM {_FROM} WHERE {where} ORDER BY {order})", (*parameters, *more)
     ).fetchone()
     return integers(row[0])
 

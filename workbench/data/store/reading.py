@@ -79,10 +79,9 @@ def content_hash(texts: Iterable[bytes]) -> bytes:
 
 def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
     row = connection.execute(
-        "SELECT c.id, q.id, d.name, c.key, q.key, qt.text, qt.reference, ct.text, d.types = 'labelled' "
-        "FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id "
-        "JOIN questions AS q ON q.id = c.question_id JOIN question_text AS qt ON qt.id = q.id "
-        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+        "SELECT c.id, q.id, d.name, c.key, q.key, qt.text, qt.reference, ct.text, d.types = 'labelled' FROM "
+        "completions AS c JOIN completion_text AS ct ON ct.id = c.id JOIN questions AS q ON q.id = c.question_id JOIN "
+        "question_text AS qt ON qt.id = q.id JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
         (completion,),
     ).fetchone()
     return ItemText(

@@ -177,9 +177,8 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     wanted = list(dict.fromkeys(questions))
     rows = reader.execute(
         "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds, "
-        "p.reference_by, q.dataset_id "
-        "FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = wanted.value "
-        "CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
+        "p.reference_by, q.dataset_id FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = "
+        "wanted.value CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json(wanted),),
     ).fetchall()
     tests, apart = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)

@@ -166,10 +166,9 @@ class ForeignVerdict(Struct, frozen=True, kw_only=True):
 def items(theirs: Connection, run: int, after: int, most: int) -> list[ForeignItem]:
     """Return the next items with a verdict after a row id, in row id order."""
     rows = theirs.execute(
-        "SELECT v.completion_id, d.name, q.key, c.key FROM verdicts AS v "
-        "CROSS JOIN completions AS c ON c.id = v.completion_id CROSS JOIN questions AS q ON q.id = c.question_id "
-        "CROSS JOIN datasets AS d ON d.id = q.dataset_id "
-        "WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
+        "SELECT v.completion_id, d.name, q.key, c.key FROM verdicts AS v CROSS JOIN completions AS c ON c.id = "
+        "v.completion_id CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN datasets AS d ON d.id = "
+        "q.dataset_id WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
         (run, after, most),
     )
     return [ForeignItem(item, ForeignSubject(*names)) for item, *names in rows]

@@ -115,12 +115,7 @@ def of_round(report: AgreementReport) -> str:
 
 def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     rows = [
-        (
-            "agreement %",
-            percent(report.percent_agreement),
-            percents(report.percent_ci),
-            _behind_percent(report),
-        ),
+        ("agreement %", percent(report.percent_agreement), percents(report.percent_ci), _behind_percent(report)),
         _coefficient(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
         _coefficient(report, "AC1", report.gwet_ac1, report.ac1_ci),
         *((f"AC2 {name}", number(value), "", "") for name, value in (report.gwet_ac2 or {}).items()),

@@ -54,10 +54,7 @@ _OWN: dict[str, tuple[frozenset[str], str]] = {
         frozenset({"assignments"}),
         "SELECT task, subject, state FROM main.assignments WHERE annotator_id = {person}",
     ),
-    "own_drafts": (
-        frozenset({"drafts"}),
-        "SELECT completion_id, note FROM main.drafts WHERE annotator_id = {person}",
-    ),
+    "own_drafts": (frozenset({"drafts"}), "SELECT completion_id, note FROM main.drafts WHERE annotator_id = {person}"),
 }
 """View of a person's own rows -> the tables it reads, and its query."""
 

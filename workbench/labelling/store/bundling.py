@@ -71,9 +71,8 @@ def subjects(home: sqlite3.Connection, bundle: str) -> dict[Name, int]:
     """Map the names of a recorded bundle's items and questions to their row ids here."""
     key = secret(home)
     rows = home.execute(
-        "SELECT task, subject FROM bundle_items WHERE bundle_id = ?1 UNION SELECT 'type', c.question_id "
-        "FROM bundle_items AS i JOIN completions AS c ON c.id = i.subject "
-        "WHERE i.bundle_id = ?1 AND i.task = 'correctness'",
+        "SELECT task, subject FROM bundle_items WHERE bundle_id = ?1 UNION SELECT 'type', c.question_id FROM "
+        "bundle_items AS i JOIN completions AS c ON c.id = i.subject WHERE i.bundle_id = ?1 AND i.task = 'correctness'",
         (bundle,),
     )
     return {(task, opaque(key, task, row)): row for task, row in rows}
@@ -180,12 +179,7 @@ class BundleRows:
         name = opaque(self._key, "correctness", text.completion)
         return self._insert(
             "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
-            (
-                self._questions[text.question],
-                name,
-                shown_hash(text.completion_text),
-                len(text.completion_text),
-            ),
+            (self._questions[text.question], name, shown_hash(text.completion_text), len(text.completion_text)),
             "INSERT INTO completion_text (id, text) VALUES (?, ?)",
             (text.completion_text,),
         )

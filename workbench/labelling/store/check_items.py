@@ -88,9 +88,8 @@ def put(connection: sqlite3.Connection, completion: int, verdict: LabelVerdict) 
 
 def remove(connection: sqlite3.Connection, completion: int) -> bool:
     connection.execute(
-        "DELETE FROM assignments WHERE purpose = 'check' AND state <> 'done' "
-        "AND (task = 'correctness' AND subject = ?1 "
-        "OR task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))",
+        "DELETE FROM assignments WHERE purpose = 'check' AND state <> 'done' AND (task = 'correctness' AND subject = "
+        "?1 OR task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))",
         (completion,),
     )
     return bool(connection.execute("DELETE FROM check_items WHERE completion_id = ?", (completion,)).rowcount)

@@ -270,9 +270,8 @@ def may_have(connection: sqlite3.Connection, annotator: int, completion: int) ->
 
 
 OWN_SLOTS = (
-    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased'), "
-    "count(*) FILTER (WHERE state = 'away') FROM assignments "
-    "WHERE annotator_id = ? AND task = 'correctness' AND state <> 'past'"
+    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased'), count(*) FILTER (WHERE "
+    "state = 'away') FROM assignments WHERE annotator_id = ? AND task = 'correctness' AND state <> 'past'"
 )
 
 

@@ -23,10 +23,7 @@ READ: dict[str, tuple[str, ...]] = {
     "label_events": ("id", "uuid", "kind", "task", "subject", "annotator_id"),
 }
 """Tables and columns that are read; of ``label_events`` the columns that every version has."""
-_MAYBE = {
-    "guidelines": ("version", "text", "author_id", "created_at"),
-    "bundle_pass": ("bundle_id",),
-}
+_MAYBE = {"guidelines": ("version", "text", "author_id", "created_at"), "bundle_pass": ("bundle_id",)}
 
 
 class ForeignSubject(NamedTuple):
@@ -122,9 +119,8 @@ def _has(connection: sqlite3.Connection, table: str) -> bool:
 
 
 _TEXTS = {
-    "correctness": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB), CAST(ct.text AS BLOB) "
-    "FROM completions AS c JOIN question_text AS qt ON qt.id = c.question_id "
-    "JOIN completion_text AS ct ON ct.id = c.id WHERE c.id = ?",
+    "correctness": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB), CAST(ct.text AS BLOB) FROM completions "
+    "AS c JOIN question_text AS qt ON qt.id = c.question_id JOIN completion_text AS ct ON ct.id = c.id WHERE c.id = ?",
     "type": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB) FROM question_text AS qt WHERE qt.id = ?",
 }
 
@@ -193,16 +189,14 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
     opened = [slot for slot, _, state in slots if state == "open"] + given_up
     waiting = [person for person in labellers if person not in held]
     connection.executemany(
-        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE id = ?",
-        [(slot,) for slot in done],
+        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE id = ?", [(slot,) for slot in done]
     )
     connection.executemany(
         "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL WHERE id = ?",
         [(slot,) for slot in given_up],
     )
     connection.executemany(
-        "UPDATE assignments SET state = 'done', annotator_id = ? WHERE id = ?",
-        zip(waiting, opened, strict=False),
+        "UPDATE assignments SET state = 'done', annotator_id = ? WHERE id = ?", zip(waiting, opened, strict=False)
     )
     return waiting[len(opened) :]
 

@@ -173,10 +173,7 @@ class RawResponse(Struct):
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-_NOT_MADE: Final = {
-    "batch_expired": ("timeout", EXPIRED),
-    "batch_cancelled": ("cancelled", CANCELLED),
-}
+_NOT_MADE: Final = {"batch_expired": ("timeout", EXPIRED), "batch_cancelled": ("cancelled", CANCELLED)}
 """OpenAI's error codes of calls that were not made."""
 
 

@@ -570,12 +570,5 @@ def write_plots(
 ) -> list[Path]:
     """Write only the report's plots; arguments and errors as with `write_report`."""
     return write_report(
-        project,
-        None,
-        figures=folder,
-        selection=selection,
-        protocol=protocol,
-        gold=gold,
-        examples=0,
-        generated_at="",
+        project, None, figures=folder, selection=selection, protocol=protocol, gold=gold, examples=0, generated_at=""
     ).figures

@@ -16,14 +16,7 @@ from workbench.core.text.figures import counted, listed
 from workbench.core.verdict import OutcomeCode
 from workbench.labelling.store import agreement
 from workbench.measuring.judged import VerifierRun
-from workbench.measuring.reviewing.asked import (
-    QueueContents,
-    QueueItem,
-    QueueQuery,
-    gold_says,
-    runs_of,
-    who_says,
-)
+from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery, gold_says, runs_of, who_says
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:

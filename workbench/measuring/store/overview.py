@@ -100,11 +100,10 @@ class Totals(NamedTuple):
 
 def accepted(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
-        "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - "
-        "(SELECT count(*) FROM item_states WHERE state = 'labelled' AND completion_id IN ("
-        "SELECT subject FROM label_events WHERE task = 'correctness' AND kind = 'label' UNION "
-        "SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON c.question_id = e.subject "
-        "WHERE e.task = 'type' AND e.kind = 'label'))"
+        "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - (SELECT count(*) FROM item_states WHERE "
+        "state = 'labelled' AND completion_id IN (SELECT subject FROM label_events WHERE task = 'correctness' AND "
+        "kind = 'label' UNION SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON c.question_id = "
+        "e.subject WHERE e.task = 'type' AND e.kind = 'label'))"
     ).fetchone()
     return row[0]
 

@@ -146,10 +146,7 @@ def has_responses(connection: sqlite3.Connection) -> bool:
 
 
 def answered(connection: sqlite3.Connection, keys: Sequence[bytes]) -> set[bytes]:
-    rows = connection.execute(
-        f"SELECT key FROM responses WHERE key IN ({', '.join('?' * len(keys))})",
-        tuple(keys),
-    )
+    rows = connection.execute(f"SELECT key FROM responses WHERE key IN ({', '.join('?' * len(keys))})", tuple(keys))
     return {key for (key,) in rows}
 
 

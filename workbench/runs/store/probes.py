@@ -72,8 +72,7 @@ def _row(
 def put(connection: sqlite3.Connection, verifier: int, report: ProbeReport, accepted: Sequence[AcceptedProbe]) -> None:
     """Store the result of probing a configured verifier, in the caller's transaction."""
     cursor = connection.execute(
-        "INSERT INTO probe_runs (verifier_id, report) VALUES (?, ?)",
-        (verifier, msgspec.json.encode(report).decode()),
+        "INSERT INTO probe_runs (verifier_id, report) VALUES (?, ?)", (verifier, msgspec.json.encode(report).decode())
     )
     connection.executemany(
         "INSERT INTO probe_results (probe_run_id, position, accepted) VALUES (?, ?, ?)",
@@ -102,10 +101,9 @@ def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str |
     """Yield each item's question, the reason of its verdict and the duel's trace as JSON, in the order of import."""
     return iter(
         connection.execute(
-            "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v "
-            "JOIN completions AS c ON c.id = v.completion_id LEFT JOIN verdict_traces AS t "
-            "ON t.run_id = v.run_id AND t.completion_id = v.completion_id "
-            "WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
+            "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON c.id = "
+            "v.completion_id LEFT JOIN verdict_traces AS t ON t.run_id = v.run_id AND t.completion_id = "
+            "v.completion_id WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
             (run,),
         )
     )
@@ -115,10 +113,9 @@ def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int,
     """Yield each item with its question, its verdict's reason and the trace of its pairs as JSON, in import order."""
     return iter(
         connection.execute(
-            "SELECT v.completion_id, c.question_id, v.reason, t.trace FROM verdicts AS v "
-            "JOIN completions AS c ON c.id = v.completion_id LEFT JOIN verdict_traces AS t "
-            "ON t.run_id = v.run_id AND t.completion_id = v.completion_id "
-            "WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
+            "SELECT v.completion_id, c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON "
+            "c.id = v.completion_id LEFT JOIN verdict_traces AS t ON t.run_id = v.run_id AND t.completion_id = "
+            "v.completion_id WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
             (run,),
         )
     )

@@ -102,13 +102,7 @@ class JudgeDuel(OneServer):
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
-        return {
-            "a": self.a,
-            "b": self.b,
-            **self._prompt.config(),
-            "parser": READING,
-            **self.server_config(),
-        }
+        return {"a": self.a, "b": self.b, **self._prompt.config(), "parser": READING, **self.server_config()}
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Compare in both orders; abstain if the reasoning of a judge is missing."""

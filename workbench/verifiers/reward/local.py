@@ -59,9 +59,7 @@ class RewardLocal:
         self._label = label_from(options)
         self._threshold = threshold_from(options)
         self.allowance = Allowance(
-            start_s=_START_S,
-            deadline_s=number(options, "timeout", above=0) or _DEADLINE_S,
-            memory_bytes=_MEMORY_BYTES,
+            start_s=_START_S, deadline_s=number(options, "timeout", above=0) or _DEADLINE_S, memory_bytes=_MEMORY_BYTES
         )
         self._model: Any = None
         self._tokenizer: Any = None

@@ -15,15 +15,7 @@ from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.control_tokens import joined, neutralised
 from workbench.verifiers.judges.grading import NO_LOGPROBS, share
-from workbench.verifiers.serving import (
-    LIMIT_OPTIONS,
-    SERVER_OPTIONS,
-    OneServer,
-    choice,
-    number,
-    switch,
-    whole,
-)
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, choice, number, switch, whole
 
 # -- From a reward model's numbers to a score, and from a score to a verdict.
 
@@ -91,9 +83,8 @@ _REFERENCE = "\n\nReference answer: {reference}"
 _ASKS = "\n\nIs this answer correct? Yes or No:"
 _FIELDS = ("question", "reference", "completion")
 FORM_OPTIONS = {
-    "format": "text of the input, with {question}, {completion} and, with reference=true, {reference}; if "
-    "question and completion are sent separately, the question's text (default: one below the "
-    "other)",
+    "format": "text of the input, with {question}, {completion} and, with reference=true, {reference}; if question "
+    "and completion are sent separately, the question's text (default: one below the other)",
     "reference": "whether the input includes the reference answer: true or false (default)",
     "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",
 }
@@ -180,9 +171,8 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
 
 
 WORD_OPTIONS: Final = {
-    "words": "completions: words for a correct and an incorrect completion (default Yes,No); the score is "
-    "the probability that the next token is the first word rather than the second, or of the only "
-    "word",
+    "words": "completions: words for a correct and an incorrect completion (default Yes,No); the score is the "
+    "probability that the next token is the first word rather than the second, or of the only word",
     "logprobs": "completions: number of most likely tokens to request (default 5, OpenAI's maximum)",
 }
 """Options of `words_from` and for the number of requested tokens, and their descriptions."""

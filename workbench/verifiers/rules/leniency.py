@@ -15,8 +15,7 @@ class Leniency(Struct, frozen=True, kw_only=True):
     """The options of `rules`; defaults are omitted from a configuration."""
 
     tolerance: Annotated[
-        float,
-        Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01 (default 0)"),
+        float, Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01 (default 0)")
     ] = 0.0
     units: Annotated[
         Literal["optional", "required"],

@@ -30,16 +30,7 @@ from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import (
-    NONE_GIVEN,
-    DatabaseOrFile,
-    Force,
-    InShard,
-    Options,
-    Trust,
-    Whole,
-    option,
-)
+from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, InShard, Options, Trust, Whole, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records.duplicates import DuplicateReport
@@ -262,10 +253,7 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
 # -- ``workbench code refine DB --model MODEL --output FILE``
 
 
-_WHY = {
-    "no_problem": "no reply, or an incomplete one",
-    "few_tests": "too few of its tests check the function",
-}
+_WHY = {"no_problem": "no reply, or an incomplete one", "few_tests": "too few of its tests check the function"}
 
 
 class CodeRefineOptions(Options, frozen=True, kw_only=True):

@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from workbench.app.cli.code.common import Suites, Truth, sizes_up_to
-from workbench.app.cli.common import (
-    REFUSED_SOME,
-    Models,
-    ModelSettings,
-    drawing,
-    follow,
-    say_calls,
-    trusting,
-)
+from workbench.app.cli.common import REFUSED_SOME, Models, ModelSettings, drawing, follow, say_calls, trusting
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.coding.options import ProblemSet, Targets, TestOptions
 from workbench.core.options import (
@@ -48,13 +40,7 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     sizes: Annotated[
         tuple[int, ...],
         option("Numbers of tests; one test suite is written for each.", "--n", metavar="N[,N…]", read=sizes_up_to(100)),
-    ] = (
-        5,
-        10,
-        15,
-        20,
-        25,
-    )
+    ] = (5, 10, 15, 20, 25)
     wish: TestOptions = TestOptions()
     dataset: ProblemSet = None
     truth: Truth = None
@@ -94,14 +80,7 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     """
     from workbench.coding.problems import code_dataset
     from workbench.coding.ranking.truth import truth_of
-    from workbench.coding.synthesis.scaling import (
-        points,
-        require_scalable,
-        scale_as,
-        scaled,
-        suite_options,
-        write_page,
-    )
+    from workbench.coding.synthesis.scaling import points, require_scalable, scale_as, scaled, suite_options, write_page
     from workbench.coding.synthesis.tests import USUAL, write_tests
     from workbench.runs.generation import models_from
     from workbench.runs.verifying import start

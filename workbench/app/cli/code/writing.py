@@ -51,10 +51,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
     cluster = cluster_at(options.programs.cluster)
-    with (
-        programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox,
-        drawing() as watch,
-    ):
+    with programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox, drawing() as watch:
         report = trusting(
             lambda yes: write_solutions(
                 project,
@@ -78,12 +75,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
         after.append("  Some calls failed permanently; the same command tries them again.")
     if killed:
         after.append(f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again.")
-    return Output(
-        report,
-        _show,
-        after=after,
-        code=REFUSED_SOME if after else 0,
-    )
+    return Output(report, _show, after=after, code=REFUSED_SOME if after else 0)
 
 
 def _show(report: SolutionsWritten) -> None:

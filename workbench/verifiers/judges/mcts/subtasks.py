@@ -144,7 +144,7 @@ REWARDS: Final = (EXECUTION, *get_args(Reward))
 ITEM_REWARDS: Final = tuple(word for word in REWARDS if word != "item")
 """Values of an item's field ``reward``."""
 SUBTASK_OPTIONS: Final[dict[str, str]] = {
-    SUBTASKS: "mcts, majority-vote: TOML file with your own list of subtasks (default: nine built-in subtasks)",
+    SUBTASKS: "mcts, majority-vote: TOML file with your own list of subtasks (default: nine built-in subtasks)"
 }
 """The option of `chosen_subtasks`, and its description."""
 MCTS_OPTIONS: Final[dict[str, str]] = {

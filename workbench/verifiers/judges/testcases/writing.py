@@ -175,13 +175,7 @@ class WrittenTests(Struct, frozen=True, kw_only=True):
 
 
 async def write_tests(
-    case: JudgeCase,
-    ask: Ask,
-    template: Template,
-    beta: int,
-    role: str,
-    alone: bool,
-    levels: tuple[str, ...] = LEVELS,
+    case: JudgeCase, ask: Ask, template: Template, beta: int, role: str, alone: bool, levels: tuple[str, ...] = LEVELS
 ) -> WrittenTests:
     """Write and validate tests: at each level one generation, one reformat and ``beta`` validations of each test.
 

@@ -112,9 +112,8 @@ def sentences(report: TrainingReport) -> Iterator[str]:
 def _drift_sentence(drift: DriftAlarm) -> str:
     accepted, right = map(_from_to, (drift.acceptance, drift.right))
     return (
-        f"Alarm at step {drift.step:,}: more completions are wrongly accepted than the "
-        f"{percentage(drift.bound)} % of all completions that were plausible before. "
-        f"Accepted went from {accepted} %, right from {right} %."
+        f"Alarm at step {drift.step:,}: more completions are wrongly accepted than the {percentage(drift.bound)} % of "
+        f"all completions that were plausible before. Accepted went from {accepted} %, right from {right} %."
     )
 
 

@@ -22,9 +22,8 @@ _SETTINGS: Final = msgspec.json.Decoder(EvolutionSettings)
 
 # Pools exclude retracted solutions and copies of the reference.
 _POOL: Final = (
-    f"FROM completions AS c LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
-    f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE {VISIBLE} "
-    f"AND {STATE} <> 'excluded' AND coalesce(s.ground_truth, 0) = 0"
+    "FROM completions AS c LEFT JOIN code_solutions AS s ON s.completion_id = c.id LEFT JOIN item_states AS i ON "
+    f"i.completion_id = c.id WHERE {VISIBLE} AND {STATE} <> 'excluded' AND coalesce(s.ground_truth, 0) = 0"
 )
 
 

@@ -136,9 +136,8 @@ GOLD = (
     "WHEN i.gold_from IS NOT NULL THEN i.gold ELSE c.imported_gold END"
 )
 GOLD_FROM = (
-    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
-    "WHEN i.gold_from IS NOT NULL THEN i.gold_from "
-    "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
+    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL WHEN i.gold_from IS NOT NULL THEN "
+    "i.gold_from WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
 )
 PEOPLE_GOLD = f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END"
 IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"

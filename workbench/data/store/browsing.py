@@ -320,15 +320,13 @@ def names(connection: sqlite3.Connection) -> dict[str, list[str]]:
 def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
     found = connection.execute(
         "SELECT a.name, e.kind, e.task, coalesce(e.verdict, e.subtype, iif(e.flagged, 'flagged', '')), "
-        "coalesce(e.exclusion_reason, ''), coalesce(e.note, ''), e.unsure, e.unblinded, e.created_at "
-        "FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
-        "WHERE e.kind IN ('label', 'adjudication', 'flag', 'answer', 'exclusion', 'reopen') "
-        "AND ((e.task = 'correctness' AND e.subject = ?1) OR "
-        "(e.task = 'type' AND e.subject = (SELECT question_id FROM completions WHERE id = ?1))) "
-        f"AND (e.kind IN ('flag', 'answer') OR {OF_THIS_ROUND}) AND {IN_FORCE} "
-        f"AND (e.kind <> 'flag' OR e.id IN (SELECT f.id FROM label_events AS f WHERE {FLAG_STANDS})) "
-        "AND NOT (e.kind = 'exclusion' AND EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid "
-        "AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
+        "coalesce(e.exclusion_reason, ''), coalesce(e.note, ''), e.unsure, e.unblinded, e.created_at FROM label_events "
+        "AS e JOIN annotators AS a ON a.id = e.annotator_id WHERE e.kind IN ('label', 'adjudication', 'flag', "
+        "'answer', 'exclusion', 'reopen') AND ((e.task = 'correctness' AND e.subject = ?1) OR (e.task = 'type' AND "
+        "e.subject = (SELECT question_id FROM completions WHERE id = ?1))) AND (e.kind IN ('flag', 'answer') OR "
+        f"{OF_THIS_ROUND}) AND {IN_FORCE} AND (e.kind <> 'flag' OR e.id IN (SELECT f.id FROM label_events AS f WHERE "
+        f"{FLAG_STANDS})) AND NOT (e.kind = 'exclusion' AND EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes "
+        "= e.uuid AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
         (completion,),
     )
     return [

@@ -75,11 +75,10 @@ def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
 def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
     """Return row ids of the items that are excluded with their data set."""
     rows = connection.execute(
-        "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
-        "WHERE q.dataset_id = ? AND EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' "
-        "AND e.subject = c.id AND e.kind = 'exclusion' AND substr(e.note, 1, ?) = ? AND NOT EXISTS (SELECT 1 "
-        "FROM label_events AS l WHERE l.task = e.task AND l.subject = e.subject AND l.supersedes = e.uuid)) "
-        f"AND {_BY_COORDINATOR} ORDER BY c.id",
+        "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id WHERE q.dataset_id = ? AND "
+        "EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id AND e.kind = "
+        "'exclusion' AND substr(e.note, 1, ?) = ? AND NOT EXISTS (SELECT 1 FROM label_events AS l WHERE l.task = "
+        f"e.task AND l.subject = e.subject AND l.supersedes = e.uuid)) AND {_BY_COORDINATOR} ORDER BY c.id",
         (dataset, len(NOTE), NOTE),
     )
     return [item for (item,) in rows]

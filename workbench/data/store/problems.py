@@ -441,12 +441,10 @@ def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task]:
     """Return the problems of a data set in the order of import, with their tests in a suite."""
     rows = connection.execute(
-        "SELECT q.id, q.key, s.name, p.language, count(t.position), coalesce(sum(t.form = 'stdio'), 0) "
-        "FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id "
-        "LEFT JOIN sources AS s ON s.id = q.source_id "
-        "LEFT JOIN suites AS u ON u.dataset_id = q.dataset_id AND u.name = ? "
-        "LEFT JOIN tests AS t ON t.question_id = q.id AND t.suite_id = u.id "
-        f"WHERE q.dataset_id = ? AND {_IN} GROUP BY q.id ORDER BY q.id",
+        "SELECT q.id, q.key, s.name, p.language, count(t.position), coalesce(sum(t.form = 'stdio'), 0) FROM questions "
+        "AS q JOIN code_problems AS p ON p.question_id = q.id LEFT JOIN sources AS s ON s.id = q.source_id LEFT JOIN "
+        "suites AS u ON u.dataset_id = q.dataset_id AND u.name = ? LEFT JOIN tests AS t ON t.question_id = q.id AND "
+        f"t.suite_id = u.id WHERE q.dataset_id = ? AND {_IN} GROUP BY q.id ORDER BY q.id",
         (suite, dataset),
     )
     return list(map(Task._make, rows))

@@ -394,9 +394,8 @@ def adjudicators(connection: sqlite3.Connection, batches: Iterable[int]) -> set[
 
 def labelled_by(connection: sqlite3.Connection, person: int, completions: Iterable[int]) -> int:
     row: tuple[int] = connection.execute(
-        "SELECT count(DISTINCT e.subject) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
-        f"AND e.task = 'correctness' AND {IN_FORCE} AND {OF_THIS_ROUND} "
-        "AND e.subject IN (SELECT value FROM json_each(?))",
+        "SELECT count(DISTINCT e.subject) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' AND "
+        f"e.task = 'correctness' AND {IN_FORCE} AND {OF_THIS_ROUND} AND e.subject IN (SELECT value FROM json_each(?))",
         (person, json.dumps(list(completions))),
     ).fetchone()
     return row[0]

@@ -120,11 +120,10 @@ def open_items(connection: sqlite3.Connection, person: int, selection: Selection
     """
     where, parameters = compile_selection(check_names(connection, selection))
     rows = connection.execute(
-        f"SELECT c.id FROM {FROM_ITEMS} JOIN assignments AS a ON a.task = 'correctness' AND a.subject = c.id "
-        "AND a.state = 'open' AND a.purpose = 'quota' JOIN batch_annotators AS b ON b.batch_id = a.batch_id "
-        f"AND b.annotator_id = ? WHERE {where} GROUP BY c.id "
-        "ORDER BY min(CASE WHEN a.meant_for = b.annotator_id THEN 0 WHEN a.meant_for IS NULL THEN 1 ELSE 2 END), "
-        "min(a.position)",
+        f"SELECT c.id FROM {FROM_ITEMS} JOIN assignments AS a ON a.task = 'correctness' AND a.subject = c.id AND "
+        "a.state = 'open' AND a.purpose = 'quota' JOIN batch_annotators AS b ON b.batch_id = a.batch_id AND "
+        f"b.annotator_id = ? WHERE {where} GROUP BY c.id ORDER BY min(CASE WHEN a.meant_for = b.annotator_id THEN 0 "
+        "WHEN a.meant_for IS NULL THEN 1 ELSE 2 END), min(a.position)",
         (person, *parameters),
     )
     return [row[0] for row in rows]

@@ -137,9 +137,8 @@ def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[byt
 
 
 _ITEM = (
-    "SELECT c.id FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-    "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.key = ?3 AND q.key = ?2 AND d.name = ?1 "
-    f"AND {VISIBLE}"
+    "SELECT c.id FROM completions AS c JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = "
+    f"q.dataset_id WHERE c.key = ?3 AND q.key = ?2 AND d.name = ?1 AND {VISIBLE}"
 )
 _QUESTION = (
     "SELECT q.id FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.key = ?2 AND d.name = ?1 "

@@ -149,10 +149,9 @@ def _items(contents: Contents) -> str:
 
 def _verdicts(contents: Contents) -> str:
     return (
-        "Each verifier’s newest complete run counts. Under the protocol "
-        f"{contents.protocol}, {_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it "
-        "has no denominator; averages are over items (micro) unless they say otherwise. Baselines are verifiers "
-        "that look at no completion."
+        f"Each verifier’s newest complete run counts. Under the protocol {contents.protocol}, "
+        f"{_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
+        "averages are over items (micro) unless they say otherwise. Baselines are verifiers that look at no completion."
     )
 
 

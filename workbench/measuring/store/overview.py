@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
     """List data sets with their sizes, in the order of import; call it within one transaction."""
     rows = connection.execute(
-        "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d "
-        f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
-        f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
+        "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d LEFT JOIN questions AS q ON q.dataset_id = d.id "
+        f"AND {VISIBLE_QUESTION} WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     ).fetchall()
     # Items are counted one by one, except those of one data set: it has what the others leave.
     most = max(rows, key=lambda row: row[3], default=None)
@@ -110,9 +109,8 @@ def accepted(connection: sqlite3.Connection) -> int:
 
 def totals(connection: sqlite3.Connection) -> Totals:
     row = connection.execute(
-        f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), "
-        "(SELECT count(*) FROM runs), (SELECT count(*) FROM runs WHERE state IN ('queued', 'running')), "
-        "(SELECT count(*) FROM quarantine)"
+        f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), (SELECT count(*) FROM runs), (SELECT "
+        "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine)"
     ).fetchone()
     return Totals(*row)
 
@@ -188,9 +186,8 @@ _AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
 def long_references(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
     """Count the questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 "
-        f"AND {shown_question('t.id')} "
-        f"AND (?1 IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
+        f"SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 AND {shown_question('t.id')} AND (?1 "
+        f"IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
         (_json(items), LONG_REFERENCE),
     ).fetchone()
     return row[0]
@@ -204,9 +201,8 @@ def text_hashes(connection: sqlite3.Connection) -> TextHashes:
     for first in range(1, last + 1, _PIECE):
         # Whole stretches as one text: row by row they would take four times as long.
         item, question, content = connection.execute(
-            "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') "
-            "FROM (SELECT c.id, c.question_id, c.hash "
-            f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
+            "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') FROM (SELECT c.id, "
+            f"c.question_id, c.hash FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
             (first, first + _PIECE - 1),
         ).fetchone()
         items.append(vector(item))

@@ -98,10 +98,9 @@ def keys_of(connection: sqlite3.Connection, questions: Sequence[int], model: str
 def truncated(connection: sqlite3.Connection, questions: Sequence[int], model: str) -> int:
     """Return how many completions of a model for these questions were truncated at their maximum length."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
-        "JOIN questions AS q ON q.id = c.question_id "
-        f"WHERE c.question_id IN {_IDS} AND c.model_id = (SELECT id FROM models WHERE name = ?) "
-        "AND instr(c.key, q.key || '/' || ? || '/') = 1 AND json_extract(t.extra, '$.finish_reason') = 'length'",
+        "SELECT count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id JOIN questions AS q ON q.id = "
+        f"c.question_id WHERE c.question_id IN {_IDS} AND c.model_id = (SELECT id FROM models WHERE name = ?) AND "
+        "instr(c.key, q.key || '/' || ? || '/') = 1 AND json_extract(t.extra, '$.finish_reason') = 'length'",
         (json.dumps(questions), model, model),
     ).fetchone()
     return row[0]

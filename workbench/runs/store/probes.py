@@ -36,10 +36,9 @@ def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -
     found = (
         database.reader()
         .execute(
-            f"SELECT q.key, min({_TYPE}), min(c.id), min(CASE {GOLD} WHEN 1 THEN c.id END), "
-            f"min(CASE {GOLD} WHEN 0 THEN c.id END), c.question_id FROM {items_for(where, _TYPE, GOLD, 'q.key')} "
-            f"WHERE {where} AND c.question_id IN (SELECT value FROM json_each(?)) "
-            "GROUP BY c.question_id ORDER BY c.question_id",
+            f"SELECT q.key, min({_TYPE}), min(c.id), min(CASE {GOLD} WHEN 1 THEN c.id END), min(CASE {GOLD} WHEN 0 "
+            f"THEN c.id END), c.question_id FROM {items_for(where, _TYPE, GOLD, 'q.key')} WHERE {where} AND "
+            "c.question_id IN (SELECT value FROM json_each(?)) GROUP BY c.question_id ORDER BY c.question_id",
             (*parameters, msgspec.json.encode(list(chosen)).decode()),
         )
         .fetchall()

@@ -310,9 +310,8 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
     return (
         database.reader()
         .execute(
-            "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id "
-            f"AND v.sample = 0) FROM {_items(selection, _IN_ORDER)} "
-            f"WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
+            "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id AND "
+            f"v.sample = 0) FROM {_items(selection, _IN_ORDER)} WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
             (run, after, last, *parameters),
         )
         .fetchall()

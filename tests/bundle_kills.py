@@ -62,7 +62,7 @@ class Scene:
             (items,) = reader.execute("SELECT count(*) FROM bundle_items").fetchone()
             (leased,) = reader.execute("SELECT count(*) FROM assignments WHERE state = 'leased'").fetchone()
             assert (away, leased) == (items, 0), "slots are away that are in no bundle"
-            assert file.exists() or not away, "a bundle is recorded that is not there"
+            assert file.exists() or not away, "a bundle is recorded that is missing"
             state = "not there"
             if file.exists():
                 state = "whole" if away else "whole, not recorded"

@@ -96,7 +96,7 @@ def bundled(folder: Path) -> str:
     away = count(folder / "p.db", "assignments WHERE state = 'away'")
     assert away == count(folder / "p.db", "bundle_items")
     if not (folder / "f.db").exists():
-        assert not away, "a bundle is recorded that is not there"
+        assert not away, "a bundle is recorded that is missing"
         return "old"
     assert items(folder / "f.db")
     assert count(folder / "f.db", "bundle_pass") == 1

@@ -254,7 +254,7 @@ async def test_a_panel_of_judges_is_kept_by_their_names(project: Project) -> Non
         await fill(pilot, kind="judge-panel")
         await fill(pilot, name="jury", members="a,nobody")
         await press(pilot, "f3")
-        assert "'nobody' is no verifier of this project" in trouble(app, "members")
+        assert "'nobody' is not a verifier of this project" in trouble(app, "members")
         await fill(pilot, members="a,b", reducer="min")
         await press(pilot, "f3")
         assert isinstance(app.screen, PreviewScreen)

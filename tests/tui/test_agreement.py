@@ -174,10 +174,10 @@ async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_wha
     async with opened(record.project) as (app, pilot):
         await press(pilot, *":g", "enter")
         said = text_of(app, "#agreement-conclusion")
-        assert "Nothing counts yet: 2 labels, all unblinded." in said
+        assert "No labels count yet: 2 labels, all unblinded." in said
         assert "people open the project under their own name" in said
     shown = agreement_text(agreement(record.project))
-    assert "Nothing counts yet: 2 labels, all unblinded." in shown
+    assert "No labels count yet: 2 labels, all unblinded." in shown
     assert "workbench open DB --as NAME" in shown
 
 
@@ -389,7 +389,7 @@ def skewed(folder: Path) -> Project:
 async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) -> None:
     project = skewed(tmp_path)
     why = (
-        "Alpha and kappa count what lies above chance, and 91.7 % of the labels say incorrect: "
+        "Alpha and kappa measure agreement above chance, and 91.7 % of the labels say incorrect: "
         "chance alone would agree on 84.7 %"
     )
     async with opened(project) as (app, pilot):

@@ -57,7 +57,7 @@ async def test_what_was_labelled_before_is_counted_beforehand_and_afterwards(
         app.open_verb("assign")
         await until(pilot, lambda: app.screen.query(OptionField))
         await settle(pilot)
-        assert "labels given earlier count" in str(app.screen.query_one("#option-per-item .about", Static).content)
+        assert "existing labels count" in str(app.screen.query_one("#option-per-item .about", Static).content)
         app.screen.query_one("#option-annotators", OptionField).value = "amira ben"
         before = slots(project)
         tried = await ran(app, pilot, "ctrl+t")

@@ -68,7 +68,7 @@ async def test_without_truth_it_says_what_to_run(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "V")
-        assert "Nothing has been run to the end" in text_of(app, "#code-rankings-notes")
+        assert "No complete run used the tests" in text_of(app, "#code-rankings-notes")
         await press(pilot, "escape", "o")
         assert "No evolution yet" in text_of(app, "#code-rounds-caption")
     project.close()

@@ -225,7 +225,7 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
         await typed(pilot, str(tmp_path / "none"))
         assert "There is no file" in str(screen.query_one(".trouble", Static).content)
         await typed(pilot, str(tmp_path / "empty.jsonl"))
-        assert "there is no line in it" in words(app)
+        assert "the file has no lines" in words(app)
         await press(pilot, "a")
         await typed(pilot, str(path))
         assert screen.found is not None

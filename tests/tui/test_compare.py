@@ -206,7 +206,7 @@ async def test_one_gold_class_is_said(tmp_path: Path) -> None:
         assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "[-45.9,", "+45.9]"]
         assert tests[2].split() == ["BA", "–", "–", "–", "one", "gold", "class"]
         assert tests[4] == "p   1.000 by question · McNemar 1.000"
-        assert "very same items" in text_of(app, "#compare-verdict")
+        assert "exactly the same items" in text_of(app, "#compare-verdict")
 
 
 async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:

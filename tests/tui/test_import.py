@@ -286,7 +286,9 @@ async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
         assert isinstance(named, Input)
         assert named.placeholder == "not set: its name will be own"
         await choose(screen, gold="", subtype="topic")
-        await until(pilot, lambda: "2 of 2 values of topic are no answer type (arithmetic, fractions)" in preview(app))
+        await until(
+            pilot, lambda: "2 of 2 values of topic are not answer types (arithmetic, fractions)" in preview(app)
+        )
         assert str(verdicts.render()) == "2 selected of 3  human_ok, grader_v1"
 
 
@@ -363,7 +365,7 @@ async def test_a_text_that_is_no_table_is_told_at_the_file_which_can_be_named_an
         await until(pilot, lambda: "The one column of the file is 'hello'" in file.wrong)
         assert app.focused is file.line
         await look_again(screen, pilot, picture)
-        await until(pilot, lambda: "it is no text" in trouble(app))
+        await until(pilot, lambda: "it is not text" in trouble(app))
         await look_again(screen, pilot, project.path)
         await until(pilot, lambda: "belongs to the project that is open" in trouble(app))
         await look_again(screen, pilot, odd(tmp_path))

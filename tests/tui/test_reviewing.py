@@ -128,7 +128,7 @@ async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, 
 async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
         assert screen.chosen is not None
-        assert screen.chosen.verifier == "alpha", "an abstention is no verdict against gold"
+        assert screen.chosen.verifier == "alpha", "an abstention is not a verdict against gold"
         await press(pilot, "m")
         menu = screen.app.screen.query_one(OptionList)
         assert "alpha" in str(menu.border_title)

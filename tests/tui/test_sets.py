@@ -160,7 +160,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
         form = screen_of(app, BuildSetScreen)
         assert form.values()["judges"] == "a b c"
         await press(pilot, "f3")
-        assert "2 of 3 judges are no minority" in trouble(app)
+        assert "2 of 3 judges are not a minority" in trouble(app)
         await fill(form, pilot, minority="1", annotate="4")
         await press(pilot, "f3", "enter")
         await until(pilot, lambda: detail(app).startswith("hard-queue@1 (queue, frozen): 4 tuples"))
@@ -205,7 +205,7 @@ async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: 
         assert screen.values()["folder"] == str(tmp_path / "small")
         await fill(app.screen, pilot, folder=str(folder), licence="cc-by-4.0", languages="e!")
         await press(pilot, "enter")
-        assert "no code of a language" in trouble(app)
+        assert "not a valid language code" in trouble(app)
         assert not folder.exists()
         await press(pilot, "escape", "e")
         again = screen_of(app, PublishSetScreen).values()

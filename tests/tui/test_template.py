@@ -163,7 +163,7 @@ async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(p
             await written(pilot, screen, good.replace("{reference}", ""))
             assert text_of(app, "#template-shape").endswith("without reference")
             await kept(app, pilot, "../mine")
-            assert "no name for a template's file" in text_of(app, ".form-trouble")
+            assert "not a valid template file name" in text_of(app, ".form-trouble")
             # Leaving asks first, where something was written.
             await press(pilot, "escape")
             assert isinstance(app.screen, ConfirmScreen)

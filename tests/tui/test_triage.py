@@ -445,7 +445,7 @@ async def test_without_people_gold_stays_and_so_does_the_card(project: Project) 
         pilot.app.screen.query_one(Input).value = "odd"
         await press(pilot, "enter")
         assert item(screen) == 1
-        assert [notice for notice in notices(screen.app) if "2 people must label the item anew" in notice]
+        assert [notice for notice in notices(screen.app) if "2 annotators must label it again" in notice]
 
 
 @pytest.mark.parametrize(("key", "suffix"), [("1", "csv"), ("2", "md"), ("3", "tex")])
@@ -459,7 +459,7 @@ async def test_paragraph_and_table_are_files(project: Project, key: str, suffix:
 
 async def test_without_verifiers_it_says_what_to_do(tmp_path: Path) -> None:
     async with triaging(make_project(tmp_path, numbered(2))) as (screen, pilot):
-        assert [notice for notice in notices(screen.app) if "Nothing is measured of any verifier yet" in notice]
+        assert [notice for notice in notices(screen.app) if "No verifier has been measured yet" in notice]
         await press(pilot, "1", "space", "]", "[", "z", "d", "e", "0", "enter", "escape")
         assert not isinstance(screen.app.screen, TriageScreen)
 

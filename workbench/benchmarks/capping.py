@@ -176,10 +176,7 @@ def _limits(
     sign = np.array([1 if one.correct else -1 for _, one in options])
     # A question is counted by its correct completion.
     counted = np.flatnonzero(sign > 0)
-    limits = [
-        LinearConstraint(_sums(of, np.arange(len(of)), sign), 0, 0),
-        _at_most(of[counted], counted, len(of), 1),
-    ]
+    limits = [LinearConstraint(_sums(of, np.arange(len(of)), sign), 0, 0), _at_most(of[counted], counted, len(of), 1)]
     stratum, names = _places(strata)
     limits.append(_at_most(stratum[of[counted]], counted, len(of), np.array([quotas[name] for name in names])))
     if caps.source is not None:
@@ -210,13 +207,9 @@ def _places(names: Sequence[str]) -> tuple[IntArray, list[str]]:
 
 def _solved(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
     found = milp(
-        cost,
-        integrality=np.ones(len(cost)),
-        bounds=Bounds(0, 1),
-        constraints=limits,
-        options={"mip_rel_gap": 0},
+        cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1), constraints=limits, options={"mip_rel_gap": 0}
     )
     if found.x is None or found.status != 0:
-        raise WorkbenchError(f"No fullest choice within the caps was found: {found.message}", "Change the caps.")
+        raise WorkbenchError(f"No selection within the caps was found: {found.message}", "Change the caps.")
     chosen: BoolArray = found.x > 0.5
     return chosen

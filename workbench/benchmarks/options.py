@@ -13,21 +13,29 @@ from workbench.measuring.records.curation import Scope
 
 PRESETS: Final[tuple[str, ...]] = get_args(Preset)
 
-SetTitle = Annotated[str, option("What the set is called.", "--name")]
-DryRun = Annotated[bool, option("Show what it would be, and write nothing.")]
-NewVersion = Annotated[bool, option("Freeze it as a new version next to an earlier one that differs.")]
-DrawSeed = Annotated[SeedNumber, option("Of the draws.", "--seed")]
+SetTitle = Annotated[str, option("Name of the set.", "--name")]
+DryRun = Annotated[bool, option("Show what the set would contain without writing anything.")]
+NewVersion = Annotated[bool, option("Freeze the set as a new version if an earlier version has other members.")]
+DrawSeed = Annotated[SeedNumber, option("Seed of the random draws.", "--seed")]
 SetGold = Annotated[
-    FinalGold, option("Whose labels count: what people agreed on or a third person gave; or the file's.")
+    FinalGold,
+    option(
+        "Labels that decide which completions are correct: people (agreed or adjudicated by "
+        "annotators) or imported (from the data file)."
+    ),
 ]
 
 
 class PicksOptions(Options, frozen=True, kw_only=True):
     """The completions to label."""
 
-    judge: Annotated[str, option("The verifier whose verdicts decide.", metavar="NAME")]
-    run: Annotated[Whole | None, option("Its run; by default the newest complete one.")] = None
-    each: Annotated[Whole, option("How many of either verdict.")] = 2
+    judge: Annotated[str, option("Verifier whose verdicts decide which completions are picked.", metavar="NAME")]
+    run: Annotated[Whole | None, option("Number of the verifier's run to use.  [default: its newest complete run]")] = (
+        None
+    )
+    each: Annotated[
+        Whole, option("Number of completions per question for each verdict: N judged correct and N judged incorrect.")
+    ] = 2
     where: Where = ()
     seed: DrawSeed = 0
     name: SetTitle = "picks"
@@ -38,7 +46,7 @@ class PicksOptions(Options, frozen=True, kw_only=True):
 class RandomOptions(Options, frozen=True, kw_only=True):
     """The number of questions to draw, and the selection to draw from."""
 
-    n: Annotated[Whole, option("Questions.", "--n")]
+    n: Annotated[Whole, option("Number of questions to draw.", "--n")]
     where: Where = ()
     seed: DrawSeed = 0
     name: SetTitle = "random"
@@ -50,18 +58,23 @@ class BalancedOptions(Options, frozen=True, kw_only=True):
     """The contents of a balanced benchmark; a file of quotas replaces the numbers of each type and subtype."""
 
     where: Where = ()
-    per_type: Annotated[Whole | None, option("Questions of each type.  [default: 250]")] = None
+    per_type: Annotated[Whole | None, option("Number of questions per answer type.  [default: 250]")] = None
     quota: Annotated[
         str | None,
         option(
-            "Divide each type among its subtypes: as in the paper, evenly, as they are there, or by a TOML file.",
+            "How each type's questions are divided among its subtypes: verifybench (as in the paper), equal, "
+            "proportional (to the available questions), or a TOML file.",
             metavar=f"[{'|'.join(PRESETS)}|FILE]",
         ),
     ] = None
-    cap_source: Annotated[Whole | None, option("At most N questions of one source.", metavar="N")] = None
-    cap_model: Annotated[Whole | None, option("At most N completions of one model.", metavar="N")] = None
+    cap_source: Annotated[Whole | None, option("Maximum number of questions per source.", metavar="N")] = None
+    cap_model: Annotated[Whole | None, option("Maximum number of completions per model.", metavar="N")] = None
     fill: Annotated[
-        Fill, option("Who gives more where a subtype is short: nobody, other subtypes of its type, other types too.")
+        Fill,
+        option(
+            "Where questions come from if a subtype has too few: none, subtypes (other subtypes of "
+            "its type) or types (other types as well)."
+        ),
     ] = "none"
     gold: SetGold = "people"
     seed: DrawSeed = 0
@@ -82,7 +95,7 @@ def run_of(text: str) -> tuple[str, int]:
     """
     name, number = pair(text)
     if not number.isdecimal() or len(number) > 18:
-        raise UsageError(f"{number!r} is no run's number.")
+        raise UsageError(f"{number!r} is not a run's number.")
     return name, int(number)
 
 
@@ -92,23 +105,34 @@ class HardOptions(Options, frozen=True, kw_only=True):
     """
 
     judges: Annotated[
-        tuple[str, ...], option("A verifier that votes (an odd number of them).", "--judge", metavar="NAME")
+        tuple[str, ...],
+        option(
+            "Verifier whose verdicts are votes; name an odd number of them (repeatable).", "--judge", metavar="NAME"
+        ),
     ] = ()
     runs: Annotated[
         dict[str, int],
-        option("A judge's run; else its newest complete one.", "--run", metavar="NAME=N", read=run_of),
+        option(
+            "Use run N of the judge NAME (repeatable).  [default: its newest complete run]",
+            "--run",
+            metavar="NAME=N",
+            read=run_of,
+        ),
     ] = NONE_GIVEN
-    minority: Annotated[Whole | None, option("Judges on the weaker side.  [default: 2]")] = None
-    annotate: Annotated[Whole | None, option("Items for people to label.  [default: 2000]")] = None
+    minority: Annotated[Whole | None, option("Number of judges in the minority.  [default: 2]")] = None
+    annotate: Annotated[Whole | None, option("Number of items for annotators to label.  [default: 2000]")] = None
     strata: Annotated[
         Strata | None,
-        option("Divide them among domains and sources by how much each has, or evenly.  [default: proportional]"),
+        option(
+            "How the items are divided among domains and sources: proportional (to the available items) "
+            "or equal.  [default: proportional]"
+        ),
     ] = None
-    final: Annotated[Whole, option("Number of tuples in the benchmark.")] = 1000
+    final: Annotated[Whole, option("Number of items in the finished set.")] = 1000
     where: Where = ()
     gold: SetGold = "people"
-    partial: Annotated[bool, option("Freeze the set though some items still wait for labels.")] = False
-    seed: Annotated[SeedNumber | None, option("Of the draws.  [default: 0]")] = None
+    partial: Annotated[bool, option("Freeze the set even if some items still lack labels.")] = False
+    seed: Annotated[SeedNumber | None, option("Seed of the random draws.  [default: 0]")] = None
     name: SetTitle = "hard"
     dry_run: DryRun = False
     new_version: NewVersion = False
@@ -117,10 +141,12 @@ class HardOptions(Options, frozen=True, kw_only=True):
 class DrawOptions(Options, frozen=True, kw_only=True):
     """The questions to draw from a pool."""
 
-    per_type: Annotated[Whole, option("Questions wanted of each type (the paper: 2000).")]
-    types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
-    cap_source: Annotated[Whole | None, option("At most so many questions of one source.")] = None
-    confirmed: Annotated[bool, option("Only types that count, not one person's or a model's alone.")] = False
+    per_type: Annotated[Whole, option("Number of questions per answer type (2000 in the paper).")]
+    types: Annotated[str, option("Answer types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
+    cap_source: Annotated[Whole | None, option("Maximum number of questions per source.")] = None
+    confirmed: Annotated[
+        bool, option("Use only confirmed answer types, not those given by one annotator or by a model alone.")
+    ] = False
     scope: Scope = Scope()
     seed: DrawSeed = 0
     name: SetTitle = "pool"
@@ -136,7 +162,7 @@ class DrawOptions(Options, frozen=True, kw_only=True):
         """
         letters = tuple(dict.fromkeys(word.strip().upper() for word in self.types.split(",")))
         if not all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters):
-            raise UsageError(f"{self.types[:100]!r} are no letters of types.", f"Write: {opt.types:A,B,C,D}")
+            raise UsageError(f"{self.types[:100]!r} are not letters of answer types.", f"Write: {opt.types:A,B,C,D}")
         return letters
 
 
@@ -145,19 +171,23 @@ class PublishOptions(Options, frozen=True, kw_only=True):
 
     sets: Annotated[tuple[str, ...], argument("SET…")]
     folder: Annotated[Path, argument("FOLDER", output="file", folder=True)]
-    title: Annotated[str | None, option("What the card calls it; by default the sets' names.", metavar="TEXT")] = None
+    title: Annotated[
+        str | None, option("Title on the data card.  [default: the names of the sets]", metavar="TEXT")
+    ] = None
     licence: Annotated[
         str | None,
         option(
-            "Of labels, selection and card, such as cc-by-4.0; sources keep their own.",
+            "Licence of the labels, the selection and the data card, such as cc-by-4.0; sources keep their "
+            "own licences.",
             "--licence",
             "--license",
             metavar="NAME",
         ),
     ] = None
     languages: Annotated[
-        tuple[str, ...], option("ISO 639 code, such as en (repeatable).", "--language", metavar="CODE")
+        tuple[str, ...],
+        option("Language of the data, as an ISO 639 code such as en (repeatable).", "--language", metavar="CODE"),
     ] = ()
     protocol: Protocol = None
-    names: Annotated[bool, option("Annotators' names instead of pseudonyms.")] = False
-    force: Annotated[bool, option("Replace a folder that was published and not changed since.")] = False
+    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.")] = False
+    force: Annotated[bool, option("Overwrite a published folder that has not been changed since.")] = False

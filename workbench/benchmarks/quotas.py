@@ -286,12 +286,12 @@ def read_quotas(document: dict[str, Any], place: str) -> Quotas:
     for key, count in table.items():
         code = parse_type(key)
         if code is None:
-            raise UsageError(f"{place}:questions.{key}: it is no answer type or subtype.", _FORM)
+            raise UsageError(f"{place}:questions.{key}: it is not a valid answer type or subtype.", _FORM)
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise UsageError(f"{place}:questions.{key}: it is no number of questions.", _FORM)
+            raise UsageError(f"{place}:questions.{key}: it is not a number of questions.", _FORM)
         strata = wanted.setdefault(code.code[0], {})
         if code.code in strata:
-            raise UsageError(f"{place}:questions.{key}: {code.code} stands there twice.", "Keep one.")
+            raise UsageError(f"{place}:questions.{key}: {code.code} occurs twice.", "Keep one.")
         strata[code.code] = count
     for type_, strata in wanted.items():
         if type_ in strata and len(strata) > 1:

@@ -35,14 +35,7 @@ from workbench.core.sets import SetName
 from workbench.data.formats.source import path_text
 from workbench.interchange.archive import Archive, opened_archive, require_event
 from workbench.interchange.records import Manifest, Member, Restored
-from workbench.interchange.store.archiving import (
-    CALLS,
-    EVENTS,
-    PARTS,
-    ArchiveRefused,
-    ArchiveTable,
-    NewDatabase,
-)
+from workbench.interchange.store.archiving import CALLS, EVENTS, PARTS, ArchiveRefused, ArchiveTable, NewDatabase
 from workbench.labelling.ledger import recompute
 
 if TYPE_CHECKING:

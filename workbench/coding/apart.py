@@ -69,7 +69,7 @@ def exclude_test(project: Project, question: int, suite: str, position: int, *, 
     """
     said = " ".join(reason.split())
     if not said or len(said) > _LONGEST:
-        raise UsageError("A test is set apart for a reason.", f"Write why, in at most {_LONGEST} characters.")
+        raise UsageError("Excluding a test requires a reason.", f"Write why, in at most {_LONGEST} characters.")
     return _decide(project, question, suite, position, said, by)
 
 
@@ -84,7 +84,7 @@ def _decide(project: Project, question: int, suite: str, position: int, reason: 
         if number is None:
             raise UsageError(
                 f"The problem has no test {position + 1} in its suite {suite!r}.",
-                "Tests that were written for one solution alone can't be set apart.",
+                "Tests that were written for a single solution can't be excluded.",
             )
         if exclusions.is_excluded_test(connection, question, suite, position) == (reason is not None):
             return False

@@ -241,7 +241,7 @@ def _compared(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model
     try:
         similarities = OfVectors(vectors)
     except ValueError as error:
-        raise UsageError(f"{model}: {error}.", "Is it a model of embeddings?") from error
+        raise UsageError(f"{model}: {error}.", "Is it an embedding model?") from error
     return ProblemCosines(problems=problems, similarities=similarities, similarity=model)
 
 

@@ -60,9 +60,7 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
     for row in _rows(path):
         for found in [row] if isinstance(row, Refusal) else _taken(row):
             if isinstance(found, CandidateLine) and found.task_id in seen:
-                message = (
-                    f"{found.task_id!r} stands on line {seen[found.task_id]} already. Put its candidates together."
-                )
+                message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
                 yield refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
                 continue
             if isinstance(found, CandidateLine):
@@ -149,10 +147,10 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
         raise RefusedError("wrong_type", f"{at}.average_test_score", message)
     if not is_figure(one.average_time_taken):
         raise RefusedError(
-            "wrong_type", f"{at}.average_time_taken", f"{task_id}: a time is no finite number (1e100 at most)."
+            "wrong_type", f"{at}.average_time_taken", f"{task_id}: a time is not a finite number (1e100 at most)."
         )
     if one.outcomes is not None and set(one.outcomes) - set(OUTCOMES):
-        message = f"{task_id}: outcomes are letters of {''.join(OUTCOMES)}, one a test."
+        message = f"{task_id}: outcomes are the letters {''.join(OUTCOMES)}, one a test."
         raise RefusedError("wrong_type", f"{at}.outcomes", message)
 
 
@@ -269,7 +267,7 @@ def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
     values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
     values |= {SCORES[name]: score for name, score in _scores(row).items()}
     wrong = next((name for name, value in values.items() if not is_figure(value)), None)
-    return None if wrong is None else (wrong, f"{wrong} is no finite number, or above 1e100.")
+    return None if wrong is None else (wrong, f"{wrong} is not a finite number, or above 1e100.")
 
 
 # -- Files of pass vectors: one case a line, or one JSON object of named cases.

@@ -137,10 +137,7 @@ def solution_code(project: Project, matrix: PassMatrix, completion: int) -> Solu
     extractor = _extractor(project, matrix.run)
     form = said or form_of(stored, matrix.problem.language)
     return SolutionCode(
-        stored=stored,
-        form=form,
-        source=code_of(matrix.problem, stored, form, extractor).source,
-        extractor=extractor,
+        stored=stored, form=form, source=code_of(matrix.problem, stored, form, extractor).source, extractor=extractor
     )
 
 

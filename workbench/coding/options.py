@@ -9,27 +9,33 @@ from workbench.core.options import AllowUnsafe, OnCluster, Options, Whole, optio
 OwnPromptFiles = Annotated[
     tuple[str, ...],
     option(
-        "Ask by a prompt of your own, such as a paper's: a text file with placeholders (docs/code-synthetic.md).",
+        "Prompt file to use, such as one from a paper: a text with placeholders (docs/code-synthetic.md).",
         "--template",
         metavar="[WHAT=]FILE",
     ),
 ]
-Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
-ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]
+Programs = Annotated[
+    int | None, option("Number of programs executed in parallel.  [default: one per core]", ge=1, le=256)
+]
+ProblemSet = Annotated[
+    str | None, option("Data set of the problems; needed only if several data sets contain problems.", metavar="NAME")
+]
 
 
 class Targets(Options, frozen=True, kw_only=True):
     """The chosen problems; by default all problems of the only data set."""
 
     dataset: ProblemSet = None
-    tasks: Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")] = ()
-    since: Annotated[str | None, option("Only problems whose contest_date is this day or later.", metavar="DATE")] = (
-        None
-    )
-    until: Annotated[str | None, option("Only problems whose contest_date is this day or earlier.", metavar="DATE")] = (
-        None
-    )
-    limit: Annotated[Whole | None, option("Only the first so many problems.", "--limit")] = None
+    tasks: Annotated[
+        tuple[str, ...], option("Use only the problem with this id (repeatable).", "--problem", metavar="ID")
+    ] = ()
+    since: Annotated[
+        str | None, option("Use only problems whose contest_date is on or after this date.", metavar="DATE")
+    ] = None
+    until: Annotated[
+        str | None, option("Use only problems whose contest_date is on or before this date.", metavar="DATE")
+    ] = None
+    limit: Annotated[Whole | None, option("Maximum number of problems; the first ones are used.", "--limit")] = None
 
 
 class ProgramOptions(Options, frozen=True, kw_only=True):
@@ -40,13 +46,18 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
     scratch: Annotated[
         str | None,
         option(
-            "An empty folder of this size that a program may write in: scratch=16MB, an option of verify execution.",
+            "Size of an empty folder that programs may write in, such as 16MB; the option scratch of the "
+            "verifier execution.",
             metavar="MEGABYTES",
         ),
     ] = None
     python: Annotated[
         str | None,
-        option("Another interpreter, such as one with packages (python=… of verify execution).", metavar="PATH"),
+        option(
+            "Python interpreter for the programs, such as one with packages; the option python of the "
+            "verifier execution.",
+            metavar="PATH",
+        ),
     ] = None
     allow_unsafe: AllowUnsafe = False
 
@@ -60,19 +71,21 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
 class RefinementOptions(Options, frozen=True, kw_only=True):
     """The number of tests of a rewritten problem: the requested number, and the accepted minimum."""
 
-    asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
-    fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
+    asked: Annotated[int, option("Number of tests requested per problem.", "--tests", ge=1, le=200)] = 20
+    fewest: Annotated[int, option("Minimum number of valid tests; problems with fewer are rejected.", ge=1, le=200)] = 5
     templates: OwnPromptFiles = ()
 
 
 class SolutionOptions(Options, frozen=True, kw_only=True):
     """The solutions to be written by models; the reference's score is one of the ``k``."""
 
-    kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
-    k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
-    rounds: Annotated[int, option("Rounds of asking at most.", ge=1, le=100)] = 5
+    kinds: Annotated[str, option("Kinds of solutions requested from the models.", metavar="KINDS")] = (
+        "correct,incorrect"
+    )
+    k: Annotated[int, option("Number of different scores that each problem needs.", ge=1, le=100)] = 5
+    rounds: Annotated[int, option("Maximum number of rounds of requests.", ge=1, le=100)] = 5
     suites: Annotated[
-        tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
+        tuple[str, ...], option("Test suite by which solutions are scored (repeatable).", "--suite", metavar="NAME")
     ] = ("base", "plus")
     templates: OwnPromptFiles = ()
 
@@ -82,13 +95,15 @@ class TestOptions(Options, frozen=True, kw_only=True):
 
     __test__ = False
 
-    with_solution: Annotated[bool, option("Tests of each solution, by a model that sees it.")] = False
-    strip: Annotated[bool, option("Take off blanks around a test, which make it no Python otherwise.")] = False
+    with_solution: Annotated[bool, option("Write tests for each solution, by a model that sees the solution.")] = False
+    strip: Annotated[bool, option("Strip white space around a test, which would otherwise make it invalid Python.")] = (
+        False
+    )
     filters: Annotated[
         str | None,
         option(
-            "What is left out: no_python, no_assert, no_call, duplicate, surplus (behind the first n), or all; "
-            "nothing unless it is said, as in the paper.",
+            "Tests to leave out: no_python, no_assert, no_call, duplicate, surplus (beyond the first N), or "
+            "all.  [default: none, as in the paper]",
             metavar="CODES",
         ),
     ] = None
@@ -98,4 +113,4 @@ class TestOptions(Options, frozen=True, kw_only=True):
 class SuiteOptions(TestOptions, frozen=True, kw_only=True):
     """The tests to be written by a model, and their number."""
 
-    count: Annotated[int, option("Tests asked for of each problem.", "--n", ge=1, le=100)] = 10
+    count: Annotated[int, option("Number of tests requested per problem.", "--n", ge=1, le=100)] = 10

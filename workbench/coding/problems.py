@@ -364,7 +364,7 @@ def _day(name: str, text: str | None) -> str | None:
     try:
         return None if text is None else date.fromisoformat(text).isoformat()
     except ValueError:
-        raise UsageError(f"--{name}: {text!r} is no day.", "Write it as 2025-01-31.") from None
+        raise UsageError(f"--{name}: {text!r} is not a valid day.", "Write it as 2025-01-31.") from None
 
 
 # -- The sandbox, for services that execute code in the calling process.

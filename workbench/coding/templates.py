@@ -122,7 +122,7 @@ def _role(one: str, roles: Sequence[Asked]) -> tuple[Asked, str]:
     if len(roles) == 1:
         return roles[0], one
     listed = "=FILE or ".join(roles)
-    raise UsageError(f"{opt.template:{one}}: it isn't said what the file asks for.", f"Write {listed}=FILE.")
+    raise UsageError(f"{opt.template:{one}}: the task of the prompt file is missing.", f"Write {listed}=FILE.")
 
 
 def _mark(asked: Asked) -> re.Pattern[str]:

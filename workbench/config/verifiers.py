@@ -202,7 +202,7 @@ def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
     for path in files:
         if not path.resolve().is_relative_to(home.resolve()):
             raise UsageError(
-                f"{place}: {path} leads out of the project's folder.", "Templates must be next to the database."
+                f"{place}: {path} is outside the project's folder.", "Templates must be next to the database."
             )
 
 

@@ -35,12 +35,12 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
     """
     # Trainers pass lists, tuples and numpy arrays; an array is not a Sequence.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
-        raise FieldError(name, "must be a list with one value a completion")
+        raise FieldError(name, "must be a list with one value per completion")
     try:
         found = len(value)
     except TypeError as error:
-        # An array with a single value has no length.
-        raise FieldError(name, "must be a list with one value a completion") from error
+        # An array that holds a single value has no length.
+        raise FieldError(name, "must be a list with one value per completion") from error
     if length is not None and found != length:
         raise FieldError(name, f"has {found} values for {length} completions")
     return cast("Sequence[Any]", value)
@@ -71,15 +71,15 @@ def text(name: str, value: object) -> str:
         try:
             return str(int(value))
         except ValueError as error:
-            # Python needs long to format these.
-            raise FieldError(name, "is a number of too many digits") from error
+            # It takes Python long to write these.
+            raise FieldError(name, "is a number with too many digits") from error
     if is_missing(value):
         raise FieldError(name, "must be text; it is missing")
     if isinstance(value, Real):
         try:
             return repr(float(value))
         except OverflowError as error:
-            raise FieldError(name, "is a number of too many digits") from error
+            raise FieldError(name, "is a number with too many digits") from error
     raise FieldError(name, "must be text")
 
 

@@ -150,7 +150,7 @@ class TypeColumn(Struct, kw_only=True):
         """Describe the values that are not answer types, and what to do about them."""
         examples = ", ".join([*list(self.words)[:3], *("…" for _ in list(self.words)[3:4])])
         return (
-            f"{self.unknown:,} of {self.values:,} values of {self.column} are no answer type ({examples}): "
+            f"{self.unknown:,} of {self.values:,} values of {self.column} are not answer types ({examples}): "
             "take it as domain instead. They stay with the items unchanged."
         )
 

@@ -137,7 +137,7 @@ def pair(text: str) -> tuple[str, str]:
         # The value may be a key, so it is not shown.
         raise UsageError("It is not KEY=VALUE.")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise UsageError(f"{inert(key)}: it is no UTF-8 text.")
+        raise UsageError(f"{inert(key)}: it is not valid UTF-8 text.")
     return key, value
 
 
@@ -151,55 +151,76 @@ NONE_GIVEN: Final[dict[str, Any]] = {}
 Where = Annotated[
     tuple[str, ...],
     option(
-        f"Only these items (also !=, <, >; repeated = and). Fields: {', '.join(FIELDS)}, verdict:NAME, column:NAME.",
+        "Use only items that match, such as type=A; also !=, <, > (repeatable: all must match). "
+        f"Fields: {', '.join(FIELDS)}, verdict:NAME, column:NAME.",
         metavar="FIELD=VALUE",
     ),
 ]
-Verifiers = Annotated[tuple[str, ...], option("Only these (repeatable).", "--verifier", metavar="NAME")]
+Verifiers = Annotated[tuple[str, ...], option("Include only this verifier (repeatable).", "--verifier", metavar="NAME")]
 VerifierSettings = Annotated[
-    dict[str, str], option("An option of the verifier.", "-o", "--option", metavar="KEY=VALUE", read=pair)
+    dict[str, str],
+    option("Set an option of the verifier (repeatable).", "-o", "--option", metavar="KEY=VALUE", read=pair),
 ]
-Gold = Annotated[GoldChoice, option("Adjudicated, else agreed, else imported; people's only; the imported one only.")]
+Gold = Annotated[
+    GoldChoice,
+    option(
+        "Gold labels to compare with: final (adjudicated, else agreed, else imported), people (only labels by "
+        "annotators) or imported (only labels from the data file)."
+    ),
+]
 Protocol = Annotated[
     Protocol3 | None,
     option(
-        f'Undecided rows count as wrong, as "incorrect", or not at all; {PROTOCOL} unless workbench.toml has another.'
+        "How abstentions and errors are counted: strict (as wrong), forced (as the verdict incorrect) or decided (left "
+        f"out).  [default: {PROTOCOL}, unless workbench.toml sets another]"
     ),
 ]
-Run = Annotated[Whole | None, option("Exactly this run instead of the newest complete one.")]
-Limit = Annotated[Whole | None, option("At most so many items.")]
+Run = Annotated[Whole | None, option("Use the run with this number.  [default: the newest complete run]")]
+Limit = Annotated[Whole | None, option("Maximum number of items.")]
 InShard = Annotated[
     Shard | None,
     option(
-        "Only share I of N, by the content of questions: for N machines with the same data; merge their runs.",
+        "Process only shard I of N, for N machines with the same data; questions are divided by content. "
+        "Merge the runs afterwards.",
         "--shard",
         metavar="I/N",
         read=Shard.parse,
     ),
 ]
-FirstItems = Annotated[Whole | None, option("Only the first so many of these items.", "--limit")]
-Drawn = Annotated[Whole | None, option("At most so many items, drawn at random.", "--limit")]
-Seed = Annotated[SeedNumber, option("Of the draw; the first N of a seed are the first of any larger draw.")]
-BootstrapSeed = Annotated[SeedNumber, option("Seed of the bootstrap.")]
-Workers = Annotated[int | None, option("Worker processes; one a core by default.", ge=1, le=256)]
-OnCluster = Annotated[
-    str | None, option("Run on the nodes of a cluster: ray, or ray://HOST:PORT.", "--on", metavar="CLUSTER")
+FirstItems = Annotated[Whole | None, option("Maximum number of items; the first ones are used.", "--limit")]
+Drawn = Annotated[Whole | None, option("Maximum number of items, drawn at random.", "--limit")]
+Seed = Annotated[
+    SeedNumber, option("Seed of the random draw; with the same seed, a larger draw contains the smaller one.")
 ]
-By = Annotated[str, option("Who decides it.", metavar="NAME")]
+BootstrapSeed = Annotated[SeedNumber, option("Seed of the bootstrap resampling.")]
+Workers = Annotated[int | None, option("Number of worker processes.  [default: one per core]", ge=1, le=256)]
+OnCluster = Annotated[
+    str | None,
+    option(
+        "Run on the nodes of a Ray cluster: ray (the cluster of this machine) or ray://HOST:PORT.",
+        "--on",
+        metavar="CLUSTER",
+    ),
+]
+By = Annotated[str, option("Name recorded as the author of the decision.", metavar="NAME")]
 BY: Final[Any] = msgspec.field(default_factory=coordinator_name)
 """The logged-in user, as in the app."""
-Force = Annotated[bool, option("Replace an existing file.")]
+Force = Annotated[bool, option("Overwrite an existing file.")]
 Trust = Annotated[
-    bool, option("Accept the servers, key variables and template that workbench.toml or the database names.")
+    bool,
+    option(
+        "Trust the model servers, API key variables and prompt templates that workbench.toml or the database names."
+    ),
 ]
 AllowUnsafe = Annotated[
     bool,
     option(
-        "Let solutions run with limits alone (L1), where one that tries can read and change your files.",
+        "Allow solutions to run with resource limits only (level L1): malicious code could then read and "
+        "change your files.",
         "--allow-unsafe-execution",
     ),
 ]
-MaxLine = Annotated[int, option("Longest accepted line.", ge=1024, metavar="BYTES")]
+MaxLine = Annotated[int, option("Maximum length of an input line, in bytes.", ge=1024, metavar="BYTES")]
 DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
 
@@ -262,24 +283,32 @@ class TableForm(Options, frozen=True, kw_only=True):
         UsageError: A choice doesn't go with the format, or the label is invalid.
     """
 
-    format: Annotated[TableFormat, option("CSV has all figures in full; LaTeX needs the package booktabs.")] = "text"
+    format: Annotated[
+        TableFormat, option("Output format: csv has all metrics at full precision; latex needs the package booktabs.")
+    ] = "text"
     columns: Annotated[
         tuple[str, ...],
-        option("Only these columns of tables, in this order, by heading.", metavar="NAME[,NAME…]", read=_names),
+        option(
+            "Show only these table columns, named by their headings, in this order.",
+            metavar="NAME[,NAME…]",
+            read=_names,
+        ),
     ] = ()
-    label: Annotated[str, option("What \\ref finds a LaTeX table by; tables after the first get -2, -3 …")] = ""
-    no_baselines: Annotated[bool, option("Leave rows of baselines out of tables.")] = False
+    label: Annotated[str, option("Label of the LaTeX table, for \\ref; further tables get the suffixes -2, -3 …")] = ""
+    no_baselines: Annotated[bool, option("Omit the rows of baselines from tables.")] = False
 
     def __post_init__(self) -> None:
         if self.format == "csv" and self.is_choosing:
             raise UsageError(
-                "CSV has all columns and rows.", f"Leave {opt.columns} and {opt.no_baselines} out, or {opt.format:csv}."
+                "CSV always has all columns and rows.",
+                f"Leave {opt.columns} and {opt.no_baselines} out, or {opt.format:csv}.",
             )
         if self.label and self.format != "latex":
             raise UsageError("Only LaTeX has labels.", f"Add: {opt.format:latex}")
         if self.label and not _LABEL.fullmatch(self.label):
             raise UsageError(
-                f"{inert(self.label)!r} is no label.", "Use letters, digits, and : . _ + -, such as tab:accuracy."
+                f"{inert(self.label)!r} is not a valid label.",
+                "Use letters, digits, and : . _ + -, such as tab:accuracy.",
             )
 
     @property

@@ -31,7 +31,7 @@ REASONS: Final[dict[str, Reason]] = {
         "Both choose the same option, at least one of them by its text.",
         "They choose different options, at least one of them by its text.",
     ),
-    "state": Reason("compared as states (yes, no …)", "Both say the same state.", "They say different states."),
+    "state": Reason("compared as states (yes, no …)", "Both give the same state.", "They give different states."),
     "brackets": Reason(
         "compared as closing brackets",
         "Both close the question's brackets in the same way.",
@@ -46,21 +46,22 @@ REASONS: Final[dict[str, Reason]] = {
     "quantity": Reason("compared as quantities", "Both are the same quantity.", "The quantities differ."),
     "date_time": Reason("compared as dates and times", "Both are the same date or time.", "The dates or times differ."),
     "expression": Reason("compared as expressions", "Both expressions are equal.", "The expressions differ."),
-    "equation": Reason("compared as equations", "Both equations say the same.", "The equations do not say the same."),
+    "equation": Reason("compared as equations", "The equations are equivalent.", "The equations are not equivalent."),
     "interval": Reason("compared as intervals", "Both are the same interval.", "The intervals differ."),
     "set": Reason("compared as sets", "Both are the same set.", "The sets differ."),
     "matrix": Reason("compared as matrices", "Both have equal entries.", "The matrices differ in size or in an entry."),
     "similarity": Reason("similarity score", "The score reaches the threshold.", "The score is below the threshold."),
     "score": Reason("score and threshold", "The score reaches the threshold.", "The score is below the threshold."),
-    "no_threshold": Reason("score without threshold", undecided="It abstains: a score needs a threshold to say more."),
+    "no_threshold": Reason(
+        "score without threshold", undecided="It abstains: without a threshold a score gives no verdict."
+    ),
     "no_logprobs": Reason(
         "no probability of the verdict",
-        undecided="It abstains: it is graded by the probability of its verdict's token, and the server told none.",
+        undecided="It abstains: its score is the probability of the verdict's token, and the server returned none.",
     ),
     "unknown_reward": Reason(
         "no such reward",
-        undecided="It gives no verdict: the item's field reward, which says what its search is rewarded by, holds no "
-        "such word.",
+        undecided="It gives no verdict: the item's field reward does not name a known source of the search's reward.",
     ),
     "not_text": Reason(
         "a text is missing",
@@ -68,7 +69,8 @@ REASONS: Final[dict[str, Reason]] = {
         "has no valid tests.",
     ),
     "suggested_type": Reason(
-        "answer type suggested", undecided="It judges no completion: the rule is the answer type it suggests."
+        "answer type suggested",
+        undecided="It judges no completion: it suggests an answer type, which is shown as the rule.",
     ),
     "no_reference_answer": Reason(
         "no answer in the reference", undecided="It abstains: it found no final answer in the reference."
@@ -85,47 +87,54 @@ REASONS: Final[dict[str, Reason]] = {
         "answer left open", undecided="It abstains: the completion leaves open which of several answers it means."
     ),
     "qualified": Reason(
-        "denied or qualified",
-        undecided="It abstains: what stands beside the answer denies it or makes another value of it, as "
-        "“not”, “at least”, “half of” or a minus sign do.",
+        "negated or qualified",
+        undecided="It abstains: the words next to the answer negate it or change its value, such as “not”, "
+        "“at least”, “half of” or a minus sign.",
     ),
     "unsolved": Reason(
-        "not worked out",
-        undecided="It abstains: the answer is an equation that is not solved, or still holds an unknown or a function "
-        "of the question.",
+        "not solved",
+        undecided="It abstains: the answer is an equation that is not solved, or still contains an unknown "
+        "or a function of the question.",
     ),
     "alike": Reason(
-        "alike, perhaps not the same",
-        undecided="It abstains: the answers agree but for a currency, a thing counted, upper case or a name that "
-        "goes on.",
+        "similar, perhaps not equal",
+        undecided="It abstains: the answers differ only by a currency, a counted object, upper case or the "
+        "rest of a name.",
     ),
     "unmarked": Reason(
         "no answer marked",
-        undecided="It abstains: nothing marks the completion's answer, and its last line does not say the reference's.",
+        undecided="It abstains: the completion marks no final answer, and its last line does not state the "
+        "reference's.",
     ),
     "semantic": Reason(
         "only meaning decides", undecided="It abstains: an answer is in sentences, and only their meaning could decide."
     ),
     "witness_in_box": Reason(
         "something else in the box",
-        undecided="It abstains: the reference is a state such as yes or no, and the completion's box holds something "
-        "else, such as an example.",
+        undecided="It abstains: the reference is a state such as yes or no, and the completion's box "
+        "contains something else, such as an example.",
     ),
     "too_complex": Reason(
-        "too much work", undecided="It abstains: to compare these answers would take more work than a rule may spend."
+        "too complex to compare",
+        undecided="It abstains: comparing these answers would exceed the computing limit of a rule.",
     ),
     "timeout": Reason(
-        "out of time", undecided="There is no verdict: the time for one item was over, as the detail says."
+        "out of time", undecided="There is no verdict: the time limit per item was exceeded; see the detail."
     ),
-    "worker_died": Reason("process died", undecided="It abstains: its process died or had used all its memory."),
+    "worker_died": Reason("process died", undecided="It abstains: its process died or ran out of memory."),
     "unparsed": Reason(
-        "no verdict in the reply", undecided="It abstains: the judge's reply holds no verdict in its form."
+        "no verdict in the reply", undecided="It abstains: the judge's reply contains no verdict in the expected form."
     ),
     "truncated": Reason("reply cut short", undecided="It abstains: the judge's reply ends before its verdict."),
     "refused": Reason("judge refuses", undecided="It abstains: the judge declines to judge, or its server says so."),
-    "invalid": Reason("judged invalid", undecided="It abstains: the judge calls the completion no valid answer."),
-    "duel": Reason("compared in both orders", undecided="It compares two judges, and says nothing of the completion."),
-    "pairwise": Reason("compared in both orders", undecided="It says which of two is better, not which is correct."),
+    "invalid": Reason("judged invalid", undecided="It abstains: the judge calls the completion an invalid answer."),
+    "duel": Reason(
+        "compared in both orders", undecided="It compares two judges, and gives no verdict on the completion."
+    ),
+    "pairwise": Reason(
+        "compared in both orders",
+        undecided="It decides which of two completions is better, and gives no verdict on either.",
+    ),
     "no_rival": Reason(
         "nothing to compare with", undecided="It abstains: its question has no other completion to compare it with."
     ),
@@ -148,19 +157,21 @@ REASONS: Final[dict[str, Reason]] = {
     "tests_passed": Reason("passes all tests", "It passes every test."),
     "assertion": Reason("fails a test", "", "It fails a test: the result is not what the test expects."),
     "exception": Reason("raises in a test", "", "It raises an exception in a test."),
-    "syntax": Reason("syntax error", "", "It is no program of its language: a syntax error."),
-    "time_limit": Reason("takes too long", "", "It takes longer than a test may."),
-    "killed": Reason("killed in a test", "", "It ended before a test did: killed for what it used, or by itself."),
+    "syntax": Reason("syntax error", "", "It is not a valid program in its language: a syntax error."),
+    "time_limit": Reason("takes too long", "", "It exceeds the time limit of a test."),
+    "killed": Reason(
+        "killed in a test", "", "Its process ended during a test: it was killed for exceeding a limit, or it exited."
+    ),
     "unstable": Reason(
         "depends on the hash seed",
-        "It passes every test under the first hash seed; another seed gives other outcomes.",
-        "It does not pass under the first hash seed; another seed gives other outcomes.",
+        "It passes every test under the first hash seed; another seed gives different outcomes.",
+        "It does not pass under the first hash seed; another seed gives different outcomes.",
     ),
     "no_runner": Reason(
-        "language not to be run here", undecided="It failed: programs in this language can't be run on this machine."
+        "language can't be run here", undecided="It failed: programs in this language can't be run on this machine."
     ),
     "harness_killed": Reason(
-        "sandbox died", undecided="It failed: the process that runs solutions died, so that the tests say nothing."
+        "sandbox died", undecided="It failed: the process that runs solutions died, so the tests gave no result."
     ),
     "no_reward": Reason(
         "no rewarded trajectory",
@@ -169,12 +180,16 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "of_several": Reason(
         "metric of several completions",
-        undecided="It abstains: its metric is about several completions of the question together.",
+        undecided="It abstains: its metric is computed over several completions of the question.",
     ),
     "unscored": Reason("not scored", undecided="It abstains: it gave no value."),
-    "no_stage": Reason("no stage for its type", undecided="It abstains: no stage of the stack is for its answer type."),
-    "unjudged": Reason("not judged", undecided="It abstains: the stage was not asked; only calls were to be seen."),
-    "no_verdict": Reason("value that is no verdict", undecided="It abstains: its value is a word for none."),
+    "no_stage": Reason(
+        "no stage for its type", undecided="It abstains: no stage of the stack accepts its answer type."
+    ),
+    "unjudged": Reason(
+        "not judged", undecided="It abstains: the stage was not run, because calls were only previewed."
+    ),
+    "no_verdict": Reason("value that is not a verdict", undecided="It abstains: its value is not a verdict."),
     "invalid_response_format": Reason(
         "completion in the wrong form", undecided="It abstains: the completion does not have the form it asks for."
     ),
@@ -193,8 +208,8 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "quota": Reason("quota used up", undecided="It failed: the account's quota at the server was used up."),
     "auth": Reason("key rejected", undecided="It failed: the server rejected the key."),
-    "bad_request": Reason("request rejected", undecided="It failed: the server calls the request wrong."),
-    "context_length": Reason("prompt too long", undecided="It failed: the prompt is longer than the model can read."),
+    "bad_request": Reason("request rejected", undecided="It failed: the server rejected the request as invalid."),
+    "context_length": Reason("prompt too long", undecided="It failed: the prompt is longer than the model's context."),
     "content_filter": Reason("content filter", undecided="It failed: a content filter of the server rejected it."),
     "server": Reason("server error", undecided="It failed: the server reported internal errors again and again."),
     "transport": Reason("connection failed", undecided="It failed: the connection to the server broke every time."),
@@ -207,14 +222,14 @@ REASONS: Final[dict[str, Reason]] = {
 
 RULES: Final[dict[str, tuple[str, str]]] = {
     "text.exact": ("Both are the same text, character by character.", ""),
-    "text.canonical": ("Both are the same text, spacing and typesetting aside.", ""),
-    "text.wording": ("Both are the same text, quotation marks and the way signs are set aside.", ""),
+    "text.canonical": ("Both are the same text, apart from spacing and typesetting.", ""),
+    "text.wording": ("Both are the same text, apart from quotation marks and the typesetting of symbols.", ""),
     "text.words": ("Both are the same words in the same order, regardless of separators.", ""),
-    "text.contained": ("The completion's sentence gives the reference's answer in so many words.", ""),
-    "text.differs": ("", "The texts differ, and no rule sees the same value in both."),
+    "text.contained": ("The completion's sentence contains the reference's answer literally.", ""),
+    "text.differs": ("", "The texts differ, and no rule finds equal values in them."),
     "number.exact": ("Both are the number {value}.", ""),
-    "number.rounding": ("One number is the other, rounded to the digits it shows.", ""),
-    "number.tolerance": ("The numbers differ by no more than the tolerance that was chosen.", ""),
+    "number.rounding": ("One number equals the other, rounded to the digits that it shows.", ""),
+    "number.tolerance": ("The numbers differ by no more than the chosen tolerance.", ""),
     "number.words": ("Both are the same number, written out in words or in digits.", ""),
     "number.ratio": ("Both are the same ratio.", "The ratios differ."),
     "number.code": ("", "These are codes of digits with leading zeros, and not the same."),
@@ -227,7 +242,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         "Both are the same number; only one of them names the unit.",
         "The numbers differ; only one of them names the unit.",
     ),
-    "quantity.unit_missing": ("", "The reference names a unit and the answer none, as was required of it."),
+    "quantity.unit_missing": ("", "The reference has a unit, and the answer lacks the unit that is required."),
     "quantity.differs": ("", "Their units measure different things."),
     "percent": ("Both are the same share.", "They are not the same share: only one is in per cent."),
     "degrees": ("Both are the same angle.", "They are not the same angle."),
@@ -239,10 +254,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "time": ("Both are the same time.", "The times differ."),
     "expression.logic": ("Both are the same formula of logic.", ""),
     "expression.form": ("", "They are equal, but only one of them has the form the question asks for."),
-    "expression.restated": ("", "The answer only repeats an expression of the question instead of working it out."),
-    "expression.unevaluated": ("", "Only one of them is worked out; the other still holds a sum, integral or limit."),
+    "expression.restated": ("", "The answer only repeats an expression of the question instead of evaluating it."),
+    "expression.unevaluated": ("", "Only one of them is evaluated; the other still contains a sum, integral or limit."),
     "state.term": ("Both are the same: {value}.", "They are different things."),
-    "state": ("Both say {value}.", ""),
+    "state": ("Both give {value}.", ""),
     "tuple": ("Both have equal members in the same order.", "They do not have equal members in the same order."),
     "list.parts": ("Every part of the reference has an equal part.", "A part differs from the reference's."),
     "list.stated": ("The box gives one part of the reference, and the reply's end states the others.", ""),

@@ -78,10 +78,12 @@ class Shard(Struct, frozen=True):
         """
         match = _SHARD.fullmatch(text)
         if match is None:
-            raise UsageError(f"{text!r} is no share.", "Write which of how many, such as 2/3.")
+            raise UsageError(
+                f"{text!r} is not a valid shard.", "Write the shard's number and the number of shards, such as 2/3."
+            )
         of, places = int(match["of"]), sorted({int(place) for place in match["places"].split("+")})
         if not (places[0] >= 1 and places[-1] <= of <= MOST_SHARES):
-            raise UsageError(f"There is no share {text}.", f"They are counted from 1, and at most {MOST_SHARES:,}.")
+            raise UsageError(f"There is no shard {text}.", f"Shards are numbered from 1, up to {MOST_SHARES:,}.")
         return cls(tuple(places), of)
 
     @property
@@ -177,7 +179,9 @@ def parse_condition(text: str) -> Condition:
     """
     match = _CONDITION.match(text)
     if match is None:
-        raise UsageError(f"{text!r} is no condition.", "Write FIELD=VALUE, FIELD!=VALUE, FIELD<VALUE or FIELD>VALUE.")
+        raise UsageError(
+            f"{text!r} is not a valid condition.", "Write FIELD=VALUE, FIELD!=VALUE, FIELD<VALUE or FIELD>VALUE."
+        )
     field = match["field"]
     if field not in FIELDS and not field.startswith(("verdict:", COLUMN)):
         known = ", ".join((*FIELDS, "verdict:NAME", "column:NAME"))
@@ -231,11 +235,11 @@ def crossing(by: str) -> tuple[str, ...]:
     unknown = [part for part in parts if part not in GROUPS and not part.startswith(COLUMN)]
     if unknown:
         raise UsageError(
-            f"Figures can't be broken down by {unknown[0]!r}.",
-            f"Use one of {', '.join(GROUPS)}, column:NAME, or several with commas between them.",
+            f"Metrics can't be broken down by {unknown[0]!r}.",
+            f"Use one of {', '.join(GROUPS)}, column:NAME, or several separated by commas.",
         )
     if len(set(parts)) < len(parts):
-        raise UsageError(f"{by!r} names a property twice.", "Name each once, such as type,domain.")
+        raise UsageError(f"{by!r} names a field twice.", "Name each once, such as type,domain.")
     return parts
 
 

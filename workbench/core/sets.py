@@ -59,7 +59,7 @@ class SetName(NamedTuple):
         found = _WRITTEN.fullmatch(text)
         if found is None:
             raise UsageError(
-                f"{text[:100]!r} is no name of a set.",
+                f"{text[:100]!r} is not a valid set name.",
                 "Use up to 100 letters, digits and . _ + / -, and @VERSION for another than the newest.",
             )
         return cls(found["name"], int(found["version"]) if found["version"] else None)

@@ -13,12 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-TYPES: dict[str, str] = {
-    "A": "Numeric Values",
-    "B": "Expressions",
-    "C": "Multi-choice",
-    "D": "String",
-}
+TYPES: dict[str, str] = {"A": "Numeric Values", "B": "Expressions", "C": "Multi-choice", "D": "String"}
 SUBTYPES: dict[str, str] = {
     "A1": "Integer",
     "A2": "Constant",

@@ -165,7 +165,7 @@ def write_archive(
     """
     project.database.require_other(path)
     if path.suffix == ".gz":
-        raise UsageError(f"{path}: an archive is packed already.", "Use a name that ends in .zip.")
+        raise UsageError(f"{path}: an archive is already compressed.", "Use a name that ends in .zip.")
     parts = [part for part in PARTS if calls or part.name not in CALLS]
     conditions = archiving.Conditions(checks=checks)
     with project.database.reading() as reader, new_file(path, force=force) as file:

@@ -90,48 +90,57 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     """
 
     file: Annotated[Path, argument("FILE", output="stream")]
-    format: Annotated[ExportFormat | None, option("[default: by the name of FILE]", meanings=_FORMAT_MEANINGS)] = None
-    table: Annotated[Table, option("The table to write.")] = "items"
-    dataset: Annotated[str | None, option("Only this data set.")] = None
+    format: Annotated[
+        ExportFormat | None, option("Format of the file.  [default: by the name of FILE]", meanings=_FORMAT_MEANINGS)
+    ] = None
+    table: Annotated[Table, option("Table to write.")] = "items"
+    dataset: Annotated[str | None, option("Export only this data set.")] = None
     where: Where = ()
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Verifier of conditions on verdicts; for pairs, verifier that decides what is correct (gold without "
-            "any). If repeated, all must agree.",
+            "Verifier for conditions on verdicts; for pairs, the verifier that decides what is correct, "
+            "instead of gold. If repeated, all must agree.",
             "--verifier",
             metavar="NAME",
             later=True,
         ),
     ] = ()
-    gold: Annotated[GoldChoice, option("Source of the labels; imported restores the file's own labels and types.")] = (
-        "final"
-    )
+    gold: Annotated[
+        GoldChoice,
+        option("Source of the exported labels; imported restores the labels and types of the imported file."),
+    ] = "final"
     names: Annotated[bool, option("Write annotators' names instead of pseudonyms.", later=True)] = False
     sighted: Annotated[
         bool,
         option(
-            "For label-studio and argilla: also gold, model, source and types, which annotators must not see.",
+            "For label-studio and argilla: also write gold, model, source and types, which annotators must not see.",
             later=True,
         ),
     ] = False
     system: Annotated[
-        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT", later=True)
+        str | None, option("For sft: system message at the beginning of each conversation.", metavar="TEXT", later=True)
     ] = None
     per_question: Annotated[
         Whole | None,
         option(
-            "For sft: at most N completions per question, all by default; for pairs: at most N pairs, 1 by default.",
+            "For sft: maximum number of completions per question, all by default; for pairs: maximum number "
+            "of pairs per question, 1 by default.",
             metavar="N",
             later=True,
         ),
     ] = None
-    seed: Annotated[int, option("For sft and pairs: seed of the draw per question.", later=True)] = 0
+    seed: Annotated[int, option("For sft and pairs: seed of the random draw within each question.", later=True)] = 0
     checks: Annotated[
-        bool, option("For workbench: include the checks; anyone with the file can tell which they are.", later=True)
+        bool,
+        option(
+            "For workbench: include the checks (items with a known answer); anyone with the file "
+            "can tell which they are.",
+            later=True,
+        ),
     ] = False
     without_calls: Annotated[
-        bool, option("For workbench: leave out requests to model servers and their responses.", later=True)
+        bool, option("For workbench: leave out the requests to model servers and their responses.", later=True)
     ] = False
     force: Force = False
 

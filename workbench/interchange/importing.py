@@ -157,11 +157,7 @@ def import_files(
 
 
 def preview_import(
-    project: Project | None,
-    plans: Sequence[FilePlan],
-    *,
-    dataset: str | None = None,
-    progress: Progress | None = None,
+    project: Project | None, plans: Sequence[FilePlan], *, dataset: str | None = None, progress: Progress | None = None
 ) -> ImportReport:
     """Return the report of ``import_files`` without writing anything.
 
@@ -250,7 +246,7 @@ def _require_in(database: Database | None, name: str) -> None:
     why = datasets.why_out(database.reader()).get(name) if database is not None else None
     if why is not None:
         raise UsageError(
-            f"The data set {name!r} was taken out: {why}.",
+            f"The data set {name!r} was excluded: {why}.",
             f"Rename it to import this one under its name, or include it again: {Command('datasets DB')}",
         )
 
@@ -285,11 +281,7 @@ def _identity(plan: FilePlan) -> store.ImportKey:
 
 
 def _graded(
-    project: Project,
-    dataset: str,
-    plans: Sequence[FilePlan],
-    imports: Sequence[tuple[int, FileReport]],
-    version: str,
+    project: Project, dataset: str, plans: Sequence[FilePlan], imports: Sequence[tuple[int, FileReport]], version: str
 ) -> ImportReport:
     """Store the verdicts of logs' graders and return the report of all files.
 

@@ -24,14 +24,7 @@ from workbench.core.progress import step
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.data.formats.writing import new_file
-from workbench.interchange.partitions import (
-    PARTS,
-    Partition,
-    Partitions,
-    drop,
-    parts_of,
-    refusals_of,
-)
+from workbench.interchange.partitions import PARTS, Partition, Partitions, drop, parts_of, refusals_of
 from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_file
 from workbench.interchange.solution_rows import problem_at_hand
 from workbench.llm.records import Halt
@@ -259,7 +252,9 @@ class _Work:
             known, out = state.files.get(name), target / name
             if known is None:
                 if out.exists() and not (self._anew or parts_of(out).exists()):
-                    raise FormatError(f"{out} exists, and was not judged here.", f"Use {opt.force} to replace it.")
+                    raise FormatError(
+                        f"{out} exists, and was not written by this command.", f"Use {opt.force} to replace it."
+                    )
                 try:
                     found = self._target(source / name, out, partial(self._done, source, target, name, state))
                 except FormatError as error:
@@ -514,9 +509,5 @@ class _PartitionSink:
 
 def _input(item: ItemRecord, number: int) -> VerifierInput:
     return VerifierInput(
-        item=number,
-        question=item.question,
-        reference=item.reference,
-        completion=item.completion,
-        subtype=item.subtype,
+        item=number, question=item.question, reference=item.reference, completion=item.completion, subtype=item.subtype
     )

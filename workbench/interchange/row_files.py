@@ -192,9 +192,7 @@ class ParquetTable(RowFile):
         return schema
 
 
-def _by_batch(
-    judged: Sequence[tuple[Any, RowVerdict]],
-) -> Iterator[tuple[RecordBatch, list[tuple[int, RowVerdict]]]]:
+def _by_batch(judged: Sequence[tuple[Any, RowVerdict]]) -> Iterator[tuple[RecordBatch, list[tuple[int, RowVerdict]]]]:
     for _, some in groupby(judged, key=lambda one: id(one[0][0])):
         rows = list(some)
         yield rows[0][0][0], [(place, found) for (_, place), found in rows]

@@ -76,7 +76,7 @@ class SftLines:
             for name, words in found.verdicts.items()
         )
         of = f"{counted(found.candidates, 'candidate')} {'is' if found.candidates == 1 else 'are'} there"
-        return UsageError(f"No completion is chosen: nothing is written. {of}{f'; {said}' if said else ''}.")
+        return UsageError(f"No completion is selected: nothing is written. {of}{f'; {said}' if said else ''}.")
 
     def report(self) -> SftReport:
         request, reader = self._request, self._request.project.database.reader()

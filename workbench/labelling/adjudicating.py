@@ -212,7 +212,7 @@ class AdjudicationSession:
                 if together > 1:
                     raise AnnotationError(
                         f"Your last decision resolved {together} conflicts at once.",
-                        "Conflicts by kind (d, then z) takes all of it back.",
+                        "Conflicts by kind (d, then z) undoes all of them.",
                     )
                 earlier = events.earlier_than(connection, event)
                 ledger.record(connection, events.undoing(event, earlier, people.now()))

@@ -326,8 +326,8 @@ class AnnotationSession:
         again = edits_past and events.round_of(connection, task, subject) > 1
         if again and not assignments.holds(connection, task, subject, self.person.id):
             raise AnnotationError(
-                "This was opened again since you answered it, and your earlier answer stays as it is.",
-                "Nothing was stored. If it is yours in the new round, it will come to you.",
+                "This item was reopened after you answered it; your earlier answer is unchanged.",
+                "Nothing was stored. If it is assigned to you in the new round, it will be in your queue.",
             )
         if assignments.take_own(connection, task, subject, self.person.id, purpose):
             return
@@ -337,7 +337,7 @@ class AnnotationSession:
         # The lease had expired; another person's may have expired too.
         assignments.free_expired(connection, time.time())
         if task == "correctness" and not claiming.may_have(connection, self.person.id, subject):
-            raise AnnotationError("You have labelled as many items of this batch as you may.", "Nothing was stored.")
+            raise AnnotationError("You have reached your maximum number of items in this batch.", "Nothing was stored.")
         if not assignments.take(connection, task, subject, self.person.id, purpose):
             what = "labelled this item" if task == "correctness" else "typed this question"
             raise AnnotationError(f"Enough other annotators have {what} meanwhile.", "Nothing was stored.")

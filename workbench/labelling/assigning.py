@@ -222,10 +222,10 @@ def chosen_text(done: Assigned) -> str:
     items = f"{counted(done.items, 'item')} of {counted(done.questions, 'question')}"
     of_all = f"of {done.chosen_from:,}"
     return {
-        "all": f"{items}: all that meet the conditions.",
+        "all": f"{items}: all that match the conditions.",
         "drawn": f"{items}, drawn at random {of_all}, spread over the questions (seed {done.seed}).",
         "quota": f"{items} {of_all}: so many of each answer subtype, drawn at random (seed {done.seed}).",
-        "order": f"{items} {of_all}, in the order asked for: no random sample.",
+        "order": f"{items} {of_all}, in the requested order: not a random sample.",
         "first": f"{items}: the first {of_all}.",
     }[done.sample]
 
@@ -328,9 +328,9 @@ def _why_nothing(
     if items:
         return f"Each of {counted(len(items), 'item')} has its final label; {opt.final_too} has them labelled again."
     if checks := len(reading.frame(connection, selection.unlimited).item):
-        return f"All {counted(checks, 'item')} that meet the conditions are checks, which need no slots."
+        return f"All {counted(checks, 'item')} that match the conditions are checks, which need no slots."
     if selection.conditions:
-        return f"No item meets {' and '.join(map(str, selection.conditions))}."
+        return f"No item matches {' and '.join(map(str, selection.conditions))}."
     if reading.any_item(connection):
         return f"All items are excluded: {Command('exclude DB', list=True)} says which."
     return f"There are no items yet: {Command('import DB FILE')}"
@@ -358,7 +358,7 @@ def _require_third(connection: people.Connection, team: Team, items: Sequence[Ba
         return
     if own := assignments.labelled_by(connection, team.adjudicator, (item.completion for item in items)):
         raise UsageError(
-            f"The adjudicator has labelled {own:,} of these items, and no one adjudicates what they labelled.",
+            f"The adjudicator has labelled {own:,} of these items, and nobody may adjudicate items that they labelled.",
             "Name a third person, or none: then any third person may.",
         )
 
@@ -373,7 +373,7 @@ def _item_slots(
     for subject in subjects:
         if len(subject.taken.union(team.annotators)) < per_item:
             raise UsageError(
-                f"{per_item} labels an item need at least {per_item} annotators, "
+                f"{per_item} labels per item need at least {per_item} annotators, "
                 f"not {len(subject.taken.union(team.annotators))}."
             )
     size = min(per_item, len(team.annotators))

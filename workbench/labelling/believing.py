@@ -150,7 +150,7 @@ def check_text(row: Mapping[str, object]) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise MalformedError(field, "it is no UTF-8 text") from None
+            raise MalformedError(field, "it is not valid UTF-8 text") from None
 
 
 def canonical(field: str, text: str) -> str:
@@ -165,7 +165,7 @@ def canonical(field: str, text: str) -> str:
         found = None
     # Python accepts more characters as digits than a uuid may have.
     if found is None or text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "") != found.hex:
-        raise MalformedError(field, f"{text[:100]!r} is no uuid")
+        raise MalformedError(field, f"{text[:100]!r} is not a valid uuid")
     return str(found)
 
 
@@ -211,10 +211,10 @@ def check_time(text: str) -> None:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise MalformedError("created_at", f"{text!r} is no time after ISO 8601") from None
+        raise MalformedError("created_at", f"{text!r} is not an ISO 8601 time") from None
     # Events are ordered by their times as text.
     if (time.tzinfo is not None and not text.endswith("Z")) or not _SORTS.match(text):
-        raise MalformedError("created_at", f"{text!r} is no time in UTC such as 2025-01-31T12:00:00Z")
+        raise MalformedError("created_at", f"{text!r} is not a time in UTC such as 2025-01-31T12:00:00Z")
 
 
 def time_of(text: str) -> datetime:
@@ -230,24 +230,24 @@ def check_not_after(text: str, latest: datetime) -> None:
         MalformedError: The time is later.
     """
     if time_of(text) > latest:
-        raise MalformedError("created_at", f"{text!r} is in the future: set the clocks right, or take it then")
+        raise MalformedError("created_at", f"{text!r} is in the future: correct the clocks, or import it later")
 
 
 def _check_answer(event: LabelEvent) -> None:
     if event.kind == "answer" and (event.task != "correctness" or not event.note or not event.seen):
-        raise MalformedError("note", "an answer is to flags on a completion, and says something")
+        raise MalformedError("note", "an answer needs a flagged completion and a text")
     if event.kind == "exclusion" and (event.task, event.verdict) != ("correctness", "unsuitable"):
-        raise MalformedError("verdict", "an exclusion is of a completion, and says unsuitable")
+        raise MalformedError("verdict", "an exclusion needs a completion and the verdict unsuitable")
     if event.task == "type" and event.verdict is not None:
-        raise MalformedError("verdict", "a question has an answer type, no verdict")
+        raise MalformedError("verdict", "a question has an answer type, not a verdict")
     if event.task == "correctness" and event.subtype is not None:
-        raise MalformedError("subtype", "a completion has a verdict, no answer type")
+        raise MalformedError("subtype", "a completion has a verdict, not an answer type")
     if event.kind in _ANSWERS and event.value is None:
-        raise MalformedError("verdict" if event.task == "correctness" else "subtype", "it says nothing")
+        raise MalformedError("verdict" if event.task == "correctness" else "subtype", "it has no value")
     if event.subtype is not None and not is_subtype(event.subtype):
-        raise MalformedError("subtype", f"{event.subtype!r} is no subtype code such as A1 or D2")
+        raise MalformedError("subtype", f"{event.subtype!r} is not a valid subtype code such as A1 or D2")
     if (event.verdict == "unsuitable") != (event.exclusion_reason is not None):
-        raise MalformedError("exclusion_reason", "an unsuitable item has a reason, and no other has one")
+        raise MalformedError("exclusion_reason", "an unsuitable item needs a reason, and no other item has one")
     if event.exclusion_reason is not None and event.exclusion_reason not in EXCLUSION_REASONS:
         raise MalformedError("exclusion_reason", f"there is no reason {event.exclusion_reason!r}")
 
@@ -315,7 +315,7 @@ class Believed:
             MalformedError: The person can't have made it.
         """
         if event.kind not in KINDS:
-            raise MalformedError("kind", f"{_a(event.kind)} is made at home, not in a bundle")
+            raise MalformedError("kind", f"{_a(event.kind)} can't come from a bundle")
         if time_of(event.created_at) < self._earliest:
             raise MalformedError(
                 "created_at", f"{event.created_at} is before the bundle was made ({self.origin.made_at})"
@@ -348,7 +348,7 @@ def require_no_decision_back(connection: events.Connection, line: LabelLine) -> 
     """
     held = None if line.supersedes in (UNSET, None) else events.by_uuid(connection, str(line.supersedes))
     if held is not None and not may_take_back(held.kind):
-        raise MalformedError("supersedes", f"{_a(held.kind)} is taken back at home, not in a file")
+        raise MalformedError("supersedes", f"{_a(held.kind)} can't be retracted by a file")
 
 
 def check_past(created_at: str) -> None:
@@ -368,7 +368,7 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
     """
     found = foreign.bundle_ids(theirs)
     if not found:
-        raise NotBelievedError("it is no bundle that this database made.")
+        raise NotBelievedError("it is not a bundle that this database made.")
     held = bundling.recorded(ours, str(found[0])) if len(found) == 1 else None
     if held is None:
         raise NotBelievedError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")

@@ -95,34 +95,19 @@ def bundle(
         taken = _take(home, person.id, policy, selection or Selection(), limit, at)
         if not taken:
             raise AnnotationError(
-                f"There is nothing for {person.name} to take along.", "Assign items first", Command("assign DB …")
+                f"There are no items to bundle for {person.name}.", "Assign items first", Command("assign DB …")
             )
         slots = store.send_away(home, person.id, at, until)
         goes_by = Acquainted(project.database, person.id).version
         identifier = events.new_uuid()
-        _fill(
-            target,
-            home,
-            person,
-            taken,
-            slots,
-            guidelines.versions(project)[-1],
-            goes_by,
-            (identifier, stamp(at)),
-        )
+        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by, (identifier, stamp(at)))
         store.record(home, identifier, person.id, stamp(at), until, list(slots))
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
         put_in_place(target.path, path, keep=False)
     types = sum(task == "type" for task, _ in slots)
-    return Bundled(
-        written=len(taken),
-        file=path_text(path),
-        types=types,
-        annotator=person.name,
-        until=stamp(until),
-    )
+    return Bundled(written=len(taken), file=path_text(path), types=types, annotator=person.name, until=stamp(until))
 
 
 def recall(project: Project, annotator: str) -> int:

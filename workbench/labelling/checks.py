@@ -105,7 +105,7 @@ def _take(connection: people.Connection, report: ChecksChanged, number: int, lin
     found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if len(found) != 1:
         many = "is ambiguous: add dataset or question_id to the line"
-        what = many if found else "is no completion here"
+        what = many if found else "is not a completion here"
         _refuse(report, number, "completion_id", f"{line.completion_id!r} {what}")
         return
     (candidate,) = check_items.candidates(connection, [found[0][0]], "file")

@@ -158,7 +158,7 @@ class ConflictClasses:
         """
         for condition in conditions:
             if condition.field not in _FIELDS:
-                raise UsageError(f"Conflicts can't be chosen by {condition.field}.", f"Fields: {', '.join(_FIELDS)}.")
+                raise UsageError(f"Conflicts can't be filtered by {condition.field}.", f"Fields: {', '.join(_FIELDS)}.")
         if not conditions:
             return list(opened.cases)
         chosen = conflicts.subjects(self._database.reader(), opened.kind.task, Selection(tuple(conditions)))

@@ -40,11 +40,11 @@ class Forecast(Struct, frozen=True, kw_only=True):
     def words(self, now: datetime) -> str:
         if self.per_day is None:
             idle = "no one has labelled for a week" if self.done else "no one has labelled yet"
-            when = "labels have come for less than a day" if self.recent else idle
+            when = "labels have been given for less than a day" if self.recent else idle
             return f"{when}, so the end can't be forecast"
         pace = f"at {counted(round(self.per_day), 'label')} a day" if self.per_day >= 1 else "at less than one a day"
         if self.ends_at is None:
-            return f"{pace} no end is in sight"
+            return f"{pace} the end can't be forecast"
         return f"{pace}, as of late, the last is there {_day(self.ends_at, now)}"
 
 

@@ -212,7 +212,7 @@ def read_text(path: Path) -> str:
             raise FormatError(f"{path}: it is too long for guidelines.", _LIMIT)
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: byte {error.start} is no UTF-8.", "Save it as UTF-8.") from error
+        raise FormatError(f"{path}: byte {error.start} is not valid UTF-8.", "Save it as UTF-8.") from error
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror}.", "Name a file of Markdown text.") from error
 

@@ -141,7 +141,9 @@ class Incoming:
             else:
                 found[arrival.event.uuid] = arrival
             if self._believed is not None and number > self._believed.most:
-                raise NotBelievedError(f"it has more than {self._believed.most:,} events, which nobody gives.")
+                raise NotBelievedError(
+                    f"it has more than {self._believed.most:,} events, more than anyone can have made."
+                )
         return found
 
     def _of(self, row: Mapping[str, object]) -> tuple[str, str]:
@@ -156,7 +158,7 @@ class Incoming:
         theirs = event.task, event.subject
         if theirs not in self._subjects:
             what = "completion" if event.task == "correctness" else "question"
-            raise MalformedError("subject", f"it is about a {what} that is not there")
+            raise MalformedError("subject", f"it is about a {what} that is missing")
         ours = self._subjects[theirs]
         if ours is None:
             where = "database" if self._believed is None else "bundle"
@@ -171,13 +173,13 @@ class Incoming:
 
     def _person(self, row: int) -> tuple[str, str]:
         if row not in self._people:
-            raise MalformedError("annotator", "its maker is not there")
+            raise MalformedError("annotator", "its author is missing")
         name, role = self._people[row]
         if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
-            raise MalformedError("annotator", "its maker has no name")
+            raise MalformedError("annotator", "its author has no name")
         if name not in self._known:
             if why := indistinct(name, self._known):
-                raise MalformedError("annotator", f"its maker {why}")
+                raise MalformedError("annotator", f"its author {why}")
             self._known.add(name)
         return name, role
 
@@ -197,9 +199,9 @@ class Incoming:
             self._texts[subject] = content_hash(ours) if ours == theirs else None
         content = self._texts[subject]
         if content is None:
-            raise MalformedError("subject", "its item has another text here")
+            raise MalformedError("subject", "its item has a different text here")
         if event.task == "correctness" and event.content_hash not in (None, content):
-            raise MalformedError("content_hash", "it was given for another text")
+            raise MalformedError("content_hash", "it was given for a different text")
 
     def _passes(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
         event = arrival.event
@@ -246,7 +248,7 @@ def _subject(arrival: Arrival) -> Subject:
 def _check_guideline(row: foreign.ForeignGuideline) -> None:
     for field, value in (("version", row.version), ("text", row.text), ("created_at", row.created_at)):
         if not isinstance(value, str) or not value.strip() or "\0" in value or _readable(value) != value:
-            raise MalformedError(field, "it is no text")
+            raise MalformedError(field, "it is not text")
     if len(row.text) > rules.MAX_CHARACTERS or len(row.version) > 100:
         raise MalformedError("text", "it is too long for guidelines")
     believing.check_time(row.created_at)

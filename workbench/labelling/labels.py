@@ -121,36 +121,36 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     if not line.completion_id:
         yield from _question_faults(line)
     if line.verdict not in (None, *get_args(LabelVerdict)):
-        yield "verdict", f"{line.verdict!r} is no verdict: write one of correct, incorrect and unsuitable"
+        yield "verdict", f"{line.verdict!r} is not a valid verdict: write one of correct, incorrect and unsuitable"
     if line.kind in _SAYING and _answer_of(line) is None:
         field = "answer_subtype" if line.task == "type" else "verdict"
         yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"
     if line.kind == "exclusion" and line.verdict != "unsuitable":
-        yield "verdict", "an exclusion says that an item is unsuitable"
+        yield "verdict", "an exclusion needs the verdict unsuitable"
     if line.verdict == "unsuitable" and line.reason not in EXCLUSION_REASONS:
         yield "reason", f"an unsuitable item needs a reason: {', '.join(EXCLUSION_REASONS)}"
     if line.verdict != "unsuitable" and line.reason is not None:
         yield "reason", "only an unsuitable item has a reason"
     if line.answer_subtype is not None and _subtype(line.answer_subtype) is None:
-        yield "answer_subtype", f"{line.answer_subtype!r} is no subtype code such as A1 or D2"
+        yield "answer_subtype", f"{line.answer_subtype!r} is not a valid subtype code such as A1 or D2"
 
 
 def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     if not line.question_id:
         yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
     elif line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET):
-        yield "completion_id", "a line without a completion says an answer_subtype of the question, and nothing else"
+        yield "completion_id", "a line without a completion must have an answer_subtype of the question, and no verdict"
 
 
 def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     if line.kind == "reopen" and not line.note:
-        yield "note", "a reopening needs a note: why"
+        yield "note", "a reopening needs a note with the reason"
     if line.kind == "reopen" and (line.round is UNSET or line.round == 1):
         yield "round", "a reopening begins round 2 or a later one"
     if line.revision < 1:
         yield "revision", "revisions count from 1"
     if line.created_at is not None and _utc(line.created_at) is None:
-        yield "created_at", f"{line.created_at[:100]!r} is no time after ISO 8601, such as 2025-01-31T12:00:00Z"
+        yield "created_at", f"{line.created_at[:100]!r} is not an ISO 8601 time, such as 2025-01-31T12:00:00Z"
     unknown = [] if line.tags is UNSET else [tag for tag in line.tags if tag not in TAGS]
     if unknown:
         yield "tags", f"there is no tag {unknown[0][:100]!r}; tags: {', '.join(TAGS)}"

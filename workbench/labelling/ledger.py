@@ -63,7 +63,7 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
     try:
         events.append(connection, event)
     except events.Refused as error:
-        raise AnnotationError(f"Not taken: {error}.") from error
+        raise AnnotationError(f"Not stored: {error}.") from error
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
     elif event.task == "correctness" and event.kind in events.ANSWERS:

@@ -257,14 +257,14 @@ class _Taking:
             for row, name, role in texts:
                 if row.version not in held and self._incoming.is_bundle:
                     self._incoming.refuse(
-                        f"guideline {row.version}", "version", "guidelines are written at home, not in a bundle", name
+                        f"guideline {row.version}", "version", "guidelines can't come from a bundle", name
                     )
                 elif row.version not in held:
                     author = self._person(connection, name, role)
                     guidelines.add(connection, row.version, row.text, author, row.created_at)
                     self.report.guidelines.append(row.version)
                 elif held[row.version] != row.text:
-                    self._incoming.refuse(f"guideline {row.version}", "text", "the version has another text here")
+                    self._incoming.refuse(f"guideline {row.version}", "text", "the version has a different text here")
 
     def subjects(self, chunk: Sequence[tuple[Subject, list[Arrival]]]) -> None:
         with self._transaction() as connection:
@@ -290,9 +290,9 @@ class _Taking:
             if event.uuid in here:
                 self._compare(here[event.uuid], event, name)
             elif event.round > begun:
-                self._refuse(event, name, "round", f"round {event.round} was never begun")
+                self._refuse(event, name, "round", f"round {event.round} was never started")
             elif events.is_there(connection, event.uuid):
-                self._refuse(event, name, "uuid", "it is here, of another item")
+                self._refuse(event, name, "uuid", "it exists here for another item")
             else:
                 new.append(replace(event, annotator=self._person(connection, name, role)))
                 self._new[name] += 1
@@ -308,7 +308,7 @@ class _Taking:
         if _content(here) == _content(theirs):
             self.report.unchanged += 1
         else:
-            self._refuse(theirs, name, "uuid", "it is here with other content")
+            self._refuse(theirs, name, "uuid", "it exists here with other content")
 
     def _refuse(self, event: LabelEvent, name: str, field: str, message: str) -> None:
         self._incoming.refuse(event.uuid, field, message, name, event.kind)

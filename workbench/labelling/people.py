@@ -186,7 +186,7 @@ def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[
         if name not in names:
             raise UsageError(f"There is a cap for {name!r}, who is not among the annotators.")
         if cap < 1:
-            raise UsageError(f"A cap is at least 1, not {cap}.", "Leave out whoever should do none.")
+            raise UsageError(f"A cap is at least 1, not {cap}.", "Leave out people who should label nothing.")
     return limits
 
 

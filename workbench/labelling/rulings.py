@@ -128,11 +128,11 @@ def check(task: Task, ruling: Ruling) -> None:
         UsageError: The decision has no answer to the task.
     """
     if task == "type" and (not ruling.subtype or ruling.verdict is not None):
-        raise UsageError("A decision on the type names a subtype, and no verdict.")
+        raise UsageError("A decision on the type must name a subtype, not a verdict.")
     if ruling.subtype is not None and not is_subtype(ruling.subtype):
-        raise UsageError(f"{ruling.subtype!r} is no subtype.", "Give its code, such as A7.")
+        raise UsageError(f"{ruling.subtype!r} is not a valid subtype.", "Give its code, such as A7.")
     if task == "correctness" and (ruling.verdict is None or ruling.subtype is not None):
-        raise UsageError("A decision on correctness is correct, incorrect or unsuitable, and no type.")
+        raise UsageError("A decision on correctness must be correct, incorrect or unsuitable, not a type.")
     check_verdict(ruling.verdict, ruling.reason, ruling.note)
     check_tags(ruling.tags, ruling.partial)
 

@@ -103,7 +103,7 @@ def _away(own: _Own) -> Iterator[Matter]:
         yield Matter(kind="own-bundle", sentence=said, size=away)
 
 
-_NOTHING: Final = Matter(kind="own-nothing", sentence="Nothing waits for you at the moment.")
+_NOTHING: Final = Matter(kind="own-nothing", sentence="No items are waiting for you.")
 _FINDERS: Final[tuple[Callable[[_Own], Iterator[Matter]], ...]] = (
     _answers,
     _guidelines,

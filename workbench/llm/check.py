@@ -164,7 +164,7 @@ def _about_chat(profile: Profile, plain: str) -> list[ServerFinding]:
     if profile.dialect == "openai-responses":
         findings.append(ServerFinding("note", "The model is asked by OpenAI's Responses API."))
     if not profile.top_k:
-        findings.append(ServerFinding("note", "top_k is not sent: it is no field here."))
+        findings.append(ServerFinding("note", "top_k is not sent: it is not a field here."))
     if profile.thinking is not None and profile.thinking.match(plain):
         findings.append(ServerFinding("note", "The model thinks first: temperature and top_p are not sent."))
     if profile.cuts_silently:
@@ -250,7 +250,7 @@ class _AddressProbe:
         try:
             return decoded_json(received.body)
         except (ValueError, RecursionError):
-            raise AttemptFailed("malformed", "what came back is no JSON", status=200) from None
+            raise AttemptFailed("malformed", "what came back is not valid JSON", status=200) from None
 
     def _models(self, data: Any) -> list[ServerFinding]:
         models = {row["id"]: row for row in _rows(data) if isinstance(row.get("id"), str)}

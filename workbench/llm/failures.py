@@ -409,10 +409,7 @@ def _words(data: Any) -> str:
 def _inner(data: dict[str, Any]) -> Any:
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    return next(
-        (one for one in (raw, *(data.get(name) for name in ("error", *_SAID_IN))) if one),
-        None,
-    )
+    return next((one for one in (raw, *(data.get(name) for name in ("error", *_SAID_IN))) if one), None)
 
 
 def _unwrapped(data: Any) -> Any:

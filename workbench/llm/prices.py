@@ -72,7 +72,9 @@ def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {error}.", "It takes litellm's model_prices_and_context_window.json.") from error
     if not isinstance(table, dict):
-        raise UsageError(f"{path} is no table of prices.", "It takes litellm's model_prices_and_context_window.json.")
+        raise UsageError(
+            f"{path} is not a table of prices.", "It takes litellm's model_prices_and_context_window.json."
+        )
     models = table.get("models")
     day = datetime.fromtimestamp(changed, UTC).date().isoformat()
     return day, models if isinstance(models, dict) else table

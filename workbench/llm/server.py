@@ -30,7 +30,7 @@ def checked(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise ValueError("base_url: this is no address; use one such as http://localhost:8000/v1") from error
+        raise ValueError("base_url: this is not a valid address; use one such as http://localhost:8000/v1") from error
     is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= _LONGEST
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host or "") or not is_plain:
         raise ValueError("base_url: use an address such as http://localhost:8000/v1")

@@ -231,9 +231,7 @@ def _environments_proxy(url: str) -> str | None:
 
 
 async def _content(
-    response: httpx.Response,
-    longest: int,
-    within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+    response: httpx.Response, longest: int, within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 ) -> bytes:
     import aiohttp
     import httpx
@@ -352,7 +350,7 @@ def _own_trouble(error: BaseException) -> str | None:
                 cause = lacking
         if isinstance(cause, OSError) and cause.errno in _OWN:
             return (
-                f"This program can't call a server: {os.strerror(cause.errno)}. That is no fault of the server: "
+                f"This program can't call a server: {os.strerror(cause.errno)}. That is not a fault of the server: "
                 f"{_OWN[cause.errno]}, then {RESUME}."
             )
         cause = getattr(cause, "os_error", None) or cause.__cause__
@@ -381,5 +379,5 @@ def _failure(error: Exception) -> AttemptFailed:
         case aiohttp.ClientPayloadError():
             return AttemptFailed("transport", "the reply was cut off")
         case aiohttp.ClientResponseError() | aiohttp.http_exceptions.HttpProcessingError():
-            return AttemptFailed("transport", "what came back is no HTTP")
+            return AttemptFailed("transport", "what came back is not HTTP")
     return AttemptFailed("transport", f"the connection failed ({type(cause).__name__})")

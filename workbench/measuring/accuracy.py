@@ -264,11 +264,13 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
 
     if report.gold.get("imported"):
         raise UsageError(
-            f"How noisy imported labels are is not known: {report.gold['imported']:,} items have only such.",
-            f"Take people's labels: {opt.gold:people}.",
+            f"The error rate of imported labels is unknown: {report.gold['imported']:,} items have only such labels.",
+            f"Use labels by annotators: {opt.gold:people}.",
         )
     if not ceilings:
-        raise UsageError("Nothing says how often people err.", "Have items labelled by two people, or check them.")
+        raise UsageError(
+            "The error rate of annotators is unknown.", "Have items labelled by two people, or add checks."
+        )
     found = []
     for one in ceilings:
         for row in report.rows:

@@ -52,12 +52,12 @@ def _noise(report: AccuracyReport) -> tuple[Table, ...]:
     )
     note = "It assumes that label errors are independent of verdicts and equally frequent in both classes."
     unlikely = (
-        "–: half of the labels may be wrong, or a verifier agrees with them more, or less, than labels so noisy allow: "
-        "then errors are not independent."
+        "–: half of the labels may be wrong, or a verifier agrees with the labels more or less than such noise allows, "
+        "so that errors are not independent."
     )
     has_none = any(row.ci is None and row.measured_ci is not None for row in report.label_noise)
     notes = (note, unlikely) if has_none else (note,)
-    return (table("Accuracy against labels without error.", columns, report.label_noise, notes=notes),)
+    return (table("Accuracy against error-free labels.", columns, report.label_noise, notes=notes),)
 
 
 def _main(report: AccuracyReport) -> Table:
@@ -154,7 +154,7 @@ def _transfer(report: AccuracyReport) -> Table:
         said.append(f"Accuracy to expect where {first.prevalence:g} of completions are correct.")
     if accepted:
         said.append(f"Share of correct completions where a verifier accepts {first.accept_rate:g} of them.")
-    note = "It holds as far as correct and incorrect completions there are like those here."
+    note = "This assumes that correct and incorrect completions there are like those here."
     return table(" ".join(said), columns, report.transfer, notes=(note,))
 
 
@@ -215,11 +215,11 @@ def _cell(code: str, line: _Across) -> Cell:
 
 
 def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
-    made = "?: undecided verdicts. Intervals: 95 %, clustered by question."
+    made = "?: undecided verdicts (abstentions and errors). Intervals: 95 %, clustered by question."
     if not codes:
         return (made,)
     names = ", ".join(f"{group_name(code, 'type')} ({sizes[code]:,})" for code in codes)
-    return (f"{names}; {_WEAKEST} a verifier's weakest. {made}",)
+    return (f"{names}; {_WEAKEST} a verifier's weakest type. {made}",)
 
 
 # -- Accuracy reports as text, CSV, Markdown and LaTeX.

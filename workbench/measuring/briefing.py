@@ -213,7 +213,7 @@ def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
 def _failures(facts: ProjectFacts) -> Iterator[Matter]:
     failed = sorted((row for row in facts.accuracy_ranking.verifiers if row.error), key=lambda row: -row.error)
     for row in failed[:1]:
-        means = "which count as “incorrect” in its accuracy" if row.n else "so that nothing is measured of it"
+        means = "which count as “incorrect” in its accuracy" if row.n else "so that it has no metrics"
         share = f" ({percent(row.error / row.n)} %)" if row.n else ""
         others = f"; {listed([one.verifier for one in failed[1:]])} failed, too" if failed[1:] else ""
         run = facts.run_of(row.verifier)
@@ -241,7 +241,7 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         yield Matter(
             kind="suspect-labels",
             sentence=f"{counted(many, 'label')} {'differs' if many == 1 else 'differ'} from most labels of items that "
-            f"{listed(found.verifiers)} {judge} the same way{first}: worth a look.",
+            f"{listed(found.verifiers)} {judge} the same way{first}: check them.",
             about={"queue": found.name},
             size=many,
             screen="disagreements",
@@ -279,12 +279,12 @@ def agreement_sentence(found: AgreementReport) -> str:
 
 def _read_as(alpha: float | None) -> str:
     if alpha is None:
-        return "all labels say the same, which tells nothing of how people tell correct from incorrect"
+        return "all labels are equal, which doesn't show how well annotators distinguish correct from incorrect"
     if alpha < TENTATIVE:
-        return "no conclusion rests on these labels yet"
+        return "these labels support no conclusions yet"
     if alpha < SOUND:
-        return "conclusions from these labels are tentative"
-    return "conclusions may rest on these labels"
+        return "these labels support tentative conclusions"
+    return "these labels support conclusions"
 
 
 # -- Findings from metrics.
@@ -334,8 +334,9 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
     if found.may_be_chance and (most := _errs_most(facts, best)) is not None:
         said = (
-            f"{most.verifier} errs most: right on {in_words(most)}. {who} is significantly below average on no {by}, "
-            f"least right on {found.place(facts.report)} ({percent(worst.accuracy)} % of {counted(worst.n, 'item')})."
+            f"{most.verifier} is the least accurate: right on {in_words(most)}. {who} is significantly below "
+            f"average on no {by}, and least accurate on {found.place(facts.report)} "
+            f"({percent(worst.accuracy)} % of {counted(worst.n, 'item')})."
         )
     yield Matter(
         kind="weakest-cell",
@@ -481,7 +482,7 @@ def _label(facts: ProjectFacts) -> Iterator[Matter]:
         and not _executions(facts)
         and not any(n for source, n in facts.report.gold.items() if source != "none")
     ):
-        without = "No item has gold, so that nothing can be measured"
+        without = "No item has gold, so there are no metrics"
         if facts.progress.left:
             yield Matter(kind="label", sentence=f"{without} until people have labelled some.", screen="annotate")
         else:

@@ -37,7 +37,7 @@ _SEED: Final = 20150125
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _READINGS: Final[dict[CalibrationReading, str]] = {
     "verdict": "the verdict",
-    "score": "the score as it is",
+    "score": "raw score",
     "platt": "Platt's sigmoid",
     "isotonic": "isotonic",
 }
@@ -105,7 +105,9 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
         value = odds(score) if are_chances and method == "platt" else score
         chance = cross_fitted(value, items.gold, fold, method)
         if chance is None:
-            raise UsageError("A part of the questions holds all correct or incorrect ones.", f"Use more {opt.folds}.")
+            raise UsageError(
+                "One fold holds all the correct or all the incorrect completions.", f"Use more {opt.folds}."
+            )
         yield _row(method, items, chance)
 
 
@@ -136,7 +138,7 @@ def _row(
 
 
 _COLUMNS: Columns[CalibrationRow] = (
-    word("read as a probability", lambda row: _READINGS[row.reading]),
+    word("probability from", lambda row: _READINGS[row.reading]),
     figure("AUROC", lambda row: row.auroc),
     figure("pairs", lambda row: row.pairwise),
     figure("ECE", lambda row: row.ece),
@@ -145,7 +147,7 @@ _COLUMNS: Columns[CalibrationRow] = (
     figure("accuracy", lambda row: row.accuracy),
 )
 _PARTS: Columns[tuple[str, int, float, float]] = (
-    word("read as a probability", lambda row: row[0]),
+    word("probability from", lambda row: row[0]),
     count("items", lambda row: row[1]),
     figure("mean probability", lambda row: row[2]),
     figure("share correct", lambda row: row[3]),
@@ -157,20 +159,21 @@ def calibration_text(report: CalibrationReport) -> str:
     shown = [row for row in (report.rows[-3], best) if row.bins]
     parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
     said = [
-        f"Calibrated out of fold: each of {report.folds} parts of the questions by a fit to the others, so that no "
-        "probability depends on its own question's gold. Each map rises: AUROC changes only as there are several.",
+        f"Calibration is cross-validated: each of {report.folds} folds of questions by a fit to the others, so that "
+        "no probability depends on its own question's gold. Each map is monotonic: AUROC changes only because there "
+        "are several.",
         "ECE: deciles of the items by probability; its interval is bootstrapped over questions, which adds error: if "
         "probabilities are right, it lies above the ECE itself.",
     ]
     if pairs := report.rows[0].pairs:
         said.append(
-            "pairs: how often a correct completion is above an incorrect one of its question, a tie being wrong; the "
-            f"mean of {counted(pairs, 'question')} with both."
+            "pairs: how often a correct completion scores above an incorrect one of its question, ties being wrong; "
+            f"the mean of {counted(pairs, 'question')} with both."
         )
     else:
         said.append("pairs: no question has both correct and incorrect completions with scores.")
     if report.unscored:
-        said.append(f"Left out, for want of a score: {counted(report.unscored, 'item')}.")
+        said.append(f"Left out, without a score: {counted(report.unscored, 'item')}.")
     said += map(inert, what_marks_mean(report.selection_judges))
     explained = "".join(f"{fill(note, _WIDTH)}\n" for note in said)
     return (

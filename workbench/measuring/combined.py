@@ -124,7 +124,7 @@ def _of_pick(one: BestOfRow) -> RowWords:
     if one.reason is not None:
         return RowWords(words=(one.reason,))
     if one.n == 1:
-        return RowWords(words=("There is nothing to choose from one.",))
+        return RowWords(words=("A single completion leaves no choice.",))
     if not one.mixed:
         return RowWords(words=("No question has correct and incorrect completions: no pick can beat a random one.",))
     if one.gain_ci is None:
@@ -143,9 +143,9 @@ def _of_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
 def _of_point(one: DownstreamPoint) -> RowWords:
     missing = []
     if one.accuracy is None:
-        missing.append("No item counts here under this protocol.")
+        missing.append("No item counts under this protocol.")
     if one.score_ci is None and one.benchmark is not None:
-        missing.append("The score has no interval: its benchmark's n is not given or 1, or the scores are no shares.")
+        missing.append("The score has no interval: its benchmark's n is not given or 1, or the scores are not shares.")
     return RowWords(words=tuple(missing))
 
 

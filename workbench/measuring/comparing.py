@@ -22,13 +22,7 @@ from workbench.measuring import notes
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
-from workbench.statistics.records.comparison import (
-    CompareReport,
-    Example,
-    GroupComparison,
-    JointErrorReport,
-    Quadrant,
-)
+from workbench.statistics.records.comparison import CompareReport, Example, GroupComparison, JointErrorReport, Quadrant
 from workbench.statistics.records.probe import JUDGES_NOTHING
 
 if TYPE_CHECKING:
@@ -144,7 +138,7 @@ def compared(
         if found.failed:
             raise UsageError(" ".join(nothing_measured(found.failed)))
         raise UsageError(
-            f"{a} and {b} have no item in common that counts.",
+            f"{a} and {b} have no common item that counts.",
             f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
         )
     ids = found.item[counts.both]

@@ -13,13 +13,7 @@ from workbench.core.selection import group_name
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import NONE, counted, number, p_value, signed, signed_interval
 from workbench.core.text.inert import inert
-from workbench.measuring.family import (
-    error_tables,
-    errors_text,
-    family_tables,
-    family_text,
-    plain_tables,
-)
+from workbench.measuring.family import error_tables, errors_text, family_tables, family_text, plain_tables
 from workbench.measuring.judged import counting
 from workbench.measuring.notes import could_be_seen
 from workbench.statistics.records.comparison import (
@@ -153,14 +147,14 @@ def metrics_table(report: CompareReport) -> Table:
         *_undefined(report),
         *what_marks_mean(report.selection_judges),
     )
-    caption = "Figures of both, their difference with its 95 % interval by question"
+    caption = "Metrics of both, and their difference with its 95 % interval by question"
     return table(caption, columns, report.metrics, notes=notes)
 
 
 def _mcnemar(report: CompareReport) -> str:
     if report.mcnemar_p is not None:
         return f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided."
-    return "No McNemar's test: it takes items as independent, and the two differ on several of a question."
+    return "No McNemar's test: it assumes independent items, and the two differ on several items of one question."
 
 
 def _undefined(report: CompareReport) -> Iterator[str]:
@@ -204,7 +198,7 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     a, b = inert(a), inert(b)
     points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
-        return f"{a} and {b} are right and wrong on the very same items."
+        return f"{a} and {b} are right and wrong on exactly the same items."
     test, interval = _signs(figures)
     if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
@@ -225,7 +219,7 @@ def _signs(figures: PairedFigures) -> tuple[bool, bool]:
 
 
 def _head(report: CompareReport) -> str:
-    left_out = f"; {report.unpaired:,} that count for one only are left out" if report.unpaired else ""
+    left_out = f"; {report.unpaired:,} that count for only one of them are left out" if report.unpaired else ""
     chose = report.selection_judges
     undecided = f"\nundecided: A {report.undecided_a:,}, B {report.undecided_b:,}"
     return (

@@ -15,7 +15,7 @@ from workbench.measuring.entries import BASELINES, CONSTANTS
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 _CHANCE: Final = " (not significant)"
-_TOO_FEW: Final = "(too few questions to say how sure)"
+_TOO_FEW: Final = "(too few questions for an interval)"
 _ONE_SIDED: Final = 0.025
 """Probability that a 95 % interval ends below the truth."""
 _MAX_NAMED: Final = 3
@@ -161,7 +161,7 @@ def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
         return "" if few is None else f"Where {few} is weakest: too few questions to say."
     if len(known) == 1:
         return f"{found.row.verifier} is weakest on {found.place(report)}: {found.figures}."
-    return f"The weakest cell of all is {found.row.verifier}'s on {found.place(report)}: {found.figures}."
+    return f"The weakest cell of the table is {found.row.verifier}'s on {found.place(report)}: {found.figures}."
 
 
 def in_words(row: AccuracyRow) -> str:

@@ -234,15 +234,19 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     fewer = [f"{row.verifier} {row.accuracy.n:,}" for row in report.rows if row.accuracy.n < most]
     unknown = [row.verifier for row in report.rows if row.leads is None]
     notes = [
-        "What an item takes, on average, as if nothing had been stored before; dollars for a thousand items.",
+        "Averages per item, as if no reply had been stored before; dollars per 1,000 items.",
         f"● no other is as accurate for fewer {report.against}, or more accurate for as many: by the point estimates, "
         "ignoring their intervals.",
         *([f"Not all count the same {most:,} items: n of {', '.join(fewer)}."] if fewer else []),
         *([f"Without a known price: {', '.join(unpriced)}."] if unpriced else []),
-        *([f"{counted(len(unknown), 'verifier')} without accuracy or {report.against} can't lead."] if unknown else []),
+        *(
+            [f"{counted(len(unknown), 'verifier')} without accuracy or {report.against} can't be on the frontier."]
+            if unknown
+            else []
+        ),
         *what_marks_mean(chose),
     ]
-    caption = f"Accuracy and what it takes. Protocol {report.protocol}, gold {report.gold_choice}."
+    caption = f"Accuracy and cost. Protocol {report.protocol}, gold {report.gold_choice}."
     return table(caption, shown, report.rows, notes=notes)
 
 

@@ -29,8 +29,8 @@ def cost_plot(report: CostReport) -> Scatter | None:
         return None
     most = f"{dearest:,.0f}" if dearest >= 1 else f"{dearest:.2g}"
     return Scatter(
-        caption=f"Accuracy against {report.against} an item. ● no other is as accurate for fewer, or more accurate for "
-        f"as many. Protocol {report.protocol}, gold {report.gold_choice}.",
+        caption=f"Accuracy against {report.against} per item. ● no other is as accurate for fewer, or more accurate "
+        f"for as many. Protocol {report.protocol}, gold {report.gold_choice}.",
         x_label=f"{report.against} an item, of {most}",
         y_label="accuracy",
         dots=tuple(dots),

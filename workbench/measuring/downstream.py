@@ -117,7 +117,7 @@ def downstream(
 def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
     read = read_downstream(path, DEFAULT_MAX_LINE, measure)
     if not read.lines:
-        why = f"{len(read.refused):,} lines, none of which is valid" if read.refused else "there is no line in it"
+        why = f"{len(read.refused):,} lines, none of them valid" if read.refused else "the file has no lines"
         first = [f"line {line.line}, {line.field or 'as a whole'}: {line.message}" for line in read.refused[:1]]
         raise FormatError(f"{path}: {why}.", " ".join(first) or FORM)
     return read
@@ -278,7 +278,7 @@ def _reason(found: _BenchmarkScores, verifiers: int, measured: Associations) -> 
     if verifiers < FEWEST:
         return f"No interval: a bootstrap needs {FEWEST} verifiers."
     if measured.spearman.ci is None or measured.kendall.ci is None:
-        return "No interval: nearly all samples of verifiers are in the same order, or hold one value."
+        return "No interval: nearly all samples of verifiers are in the same order, or have one value."
     return None
 
 
@@ -391,7 +391,9 @@ def _notes(report: DownstreamReport) -> Iterator[str]:
     if fewest is not None and fewest.spearman.least_p is not None:
         share = fewest.spearman.least_p
         words += f" With {fewest.verifiers} verifiers it can't be below {p_value(share)}"
-        words += ", even in perfect order: with so few the result can't be significant." if share >= LEVEL else "."
+        words += (
+            ", even in perfect order: with so few verifiers the result can't be significant." if share >= LEVEL else "."
+        )
     yield words
     reasons: dict[str, list[str]] = {}
     for one in report.rows:

@@ -73,7 +73,7 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
                 for one in lines:
                     before = seen.get((one.verifier, one.benchmark, one.step, one.seed))
                     if before is not None:
-                        message = f"This score stands on line {before} already. Give each its own seed or step."
+                        message = f"This score is on line {before} already. Give each its own seed or step."
                         raise RefusedError("duplicate_key", "verifier", message)
             except RefusedError as error:
                 found.refused.append(refusal(row.line, row.raw, error))
@@ -116,5 +116,5 @@ def _value(name: str, value: object, required: Collection[str]) -> Any:
     except msgspec.ValidationError:
         raise RefusedError("wrong_type", name, f"{name} is not {_WANTED[name]}.") from None
     if name == "score" and not is_figure(taken):
-        raise RefusedError("wrong_type", name, "score is no finite number, or above 1e100.")
+        raise RefusedError("wrong_type", name, "score is not a finite number, or above 1e100.")
     return taken

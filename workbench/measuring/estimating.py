@@ -137,7 +137,7 @@ def estimate(
 
 def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tuple[str, ...]:
     if verifier in named:
-        raise UsageError(f"{verifier} can't predict where it is right itself.", f"Name others: {opt.predictor}")
+        raise UsageError(f"{verifier} can't predict its own accuracy.", f"Name others: {opt.predictor}")
     known = named or tuple(judge.name for judge in judges_of(project) if judge.name not in (verifier, BASELINE))
     if not known:
         raise UsageError(f"No verifier but {verifier} has a complete run.", "Start one", Command("verify DB NAME"))
@@ -379,7 +379,7 @@ def verdict(report: EstimateReport) -> str:
     if one.reason is not None:
         return f"{said}. {one.reason}"
     return (
-        f"{said}. The {counted(one.labelled, 'label')} there are tell as much as {one.effective or 0:,.0f} would "
+        f"{said}. The {counted(one.labelled, 'label')} have the precision of {one.effective or 0:,.0f} would "
         f"without predictions: {one.saved or 0:,.0f} saved."
     )
 
@@ -446,7 +446,8 @@ def _notes(report: EstimateReport) -> Iterator[str]:
             )
     yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:
-        yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Adjudicate."
+        conflicts = counted(report.in_conflict, "item")
+        yield f"{conflicts} in conflict, without gold: the sample is probably not random. Adjudicate them."
     reasons = dict.fromkeys(one.reason for one in report.rows[1:] if one.reason)
     for reason in reasons:
         names = [one.group or "all" for one in report.rows if one.reason == reason]

@@ -284,7 +284,7 @@ def pairs_table(report: FamilyReport) -> Table:
         "Hochberg) keeps the share of false ones. Each interval is for its pair alone. detectable: the true difference "
         f"that a test of one pair at 5 % would show in four of five cases, {NONE} where too few questions differ to "
         "say.",
-        *(f"{a} and {b} have no item in common that counts." for a, b in report.apart if not {a, b} & {*report.failed}),
+        *(f"{a} and {b} have no common item that counts." for a, b in report.apart if not {a, b} & {*report.failed}),
     )
     return table(f"All with {report.against}" if report.against else "Pairs", columns, report.family, notes=notes)
 
@@ -304,7 +304,7 @@ def ranking(report: FamilyReport) -> str:
         return f"Against {inert(report.against)}, {'; '.join(parts)}."
     groups = [group for group in report.groups or [] if len(group) > 1]
     if not groups:
-        return "Every two of them differ."
+        return "All pairs of them differ."
     if len(groups[0]) == len(report.members):
         return "No two of them are distinguishable on these items."
     together = "; ".join(", ".join(map(inert, group)) for group in groups)
@@ -340,7 +340,7 @@ def agreement_table(report: JointErrorReport) -> Table:
 
 def _one_verdict(pairs: Sequence[JudgePair]) -> tuple[str, ...]:
     undefined = any(pair.n and pair.kappa is None for pair in pairs)
-    return ("kappa – where both say one and the same thing only: it is undefined there.",) if undefined else ()
+    return ("kappa – where it is undefined, because both give the same verdict on all items.",) if undefined else ()
 
 
 def phi_table(report: JointErrorReport) -> Table:
@@ -348,7 +348,7 @@ def phi_table(report: JointErrorReport) -> Table:
     return _matrix(
         list(report.verifiers),
         lambda a, b: number(found[frozenset((a, b))]),
-        "Correlation of errors (phi), from -1 to 1; the lower, the more two judges gain by being combined",
+        "Correlation of errors (phi), from -1 to 1; the lower, the more a combination of the two gains",
     )
 
 
@@ -373,7 +373,7 @@ def errors_table(report: JointErrorReport) -> Table:
         "too few questions.",
         best_pair(report),
     )
-    return table("Errors in common, on items with gold", columns, report.errors, notes=notes)
+    return table("Joint errors, on items with gold", columns, report.errors, notes=notes)
 
 
 class _InClass(NamedTuple):
@@ -400,7 +400,7 @@ def classes_table(report: JointErrorReport) -> Table:
         for pair in report.errors
         for gold, errors in (("correct", pair.on_correct), ("incorrect", pair.on_incorrect))
     ]
-    return table("Errors in common within a gold class", columns, found)
+    return table("Joint errors within a gold class", columns, found)
 
 
 def best_pair(report: JointErrorReport) -> str:

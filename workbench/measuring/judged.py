@@ -166,7 +166,7 @@ def measurable(outcome: IntArray, own: BoolArray | None) -> IntArray:
 
 def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
-        f"{name} failed on all {counted(number, 'item')} it was asked about: nothing is measured. Each run says why."
+        f"{name} failed on all {counted(number, 'item')} and has no metrics. Each run shows the reason."
         for name, number in failed.items()
     )
 

@@ -61,7 +61,7 @@ def notes_for(
     if not entries.items:
         if not any(report.gold.values()):
             return ("There are no such items.",)
-        return (f"None of these items has gold by “{report.gold_choice}”: there is nothing to measure.",)
+        return (f"None of these items has gold by “{report.gold_choice}”: there are no metrics.",)
     return (
         *_failed(everything, report.protocol),
         *_own_gold(everything, entries.own),
@@ -196,7 +196,7 @@ def cells_in_words(report: AccuracyReport) -> Iterator[str]:
         return
     low = [row for row in report.rows if row.is_significant and (row.delta or 0.0) < 0]
     high = [row for row in report.rows if row.is_significant and (row.delta or 0.0) > 0]
-    tested = f"{counted(report.tests.hypotheses, 'test')} of a group against what it belongs to"
+    tested = f"{counted(report.tests.hypotheses, 'test')} of a group against its parent group"
     if not low and not high:
         yield f"Of {tested}, none has q < {LEVEL:g}: no group differs significantly."
         return
@@ -245,9 +245,9 @@ def _examples(verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping
 def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
     lacking = [row for row in rows if row.n and row.ci is None and row.kind == "verifier"]
     if any(row.group is None for row in lacking):
-        yield "Too few questions to say how sure accuracy is: items of one question go together."
+        yield "Too few questions for an interval of accuracy: items are clustered by question."
     elif lacking:
-        yield f"Too few questions to say how sure accuracy is: {counted(len(lacking), 'cell')} without an interval."
+        yield f"Too few questions for an interval of accuracy: {counted(len(lacking), 'cell')} without an interval."
 
 
 def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
@@ -255,8 +255,8 @@ def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
     if heavy:
         row = min(heavy, key=lambda one: one.effective_questions)
         yield (
-            f"Questions differ much in size: {counted(row.questions, 'question')} say as much of how sure "
-            f"accuracy is as {row.effective_questions:.1f} of equal size. Intervals count on that."
+            f"Questions differ strongly in size: {counted(row.questions, 'question')} give an interval "
+            f"as wide as {row.effective_questions:.1f} of equal size would. Intervals account for that."
         )
 
 
@@ -266,8 +266,8 @@ def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
 
 def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
     if any(row.verifier == MAJORITY and row.kind == "baseline" for row in everything):
-        ties = f" Tied, and counted as incorrect: {_names(tied)}." if tied else ""
-        yield f"{MAJORITY} knows the gold it is measured on: it predicts the majority class of each type.{ties}"
+        ties = f" Tied types, predicted as incorrect: {_names(tied)}." if tied else ""
+        yield f"{MAJORITY} uses the gold it is evaluated on: it predicts the majority class of each type.{ties}"
 
 
 def _ahead(report: AccuracyReport) -> Iterator[str]:
@@ -289,7 +289,7 @@ def _are(number: int) -> str:
 
 def unknown_words(found: UnknownTypes, items: int, field: TypeField) -> str:
     says = f"{found.column} says" if found.column else "their files say"
-    by = f" Figures by that: column:{found.column}." if found.column else ""
+    by = f" Break down by it: column:{found.column}." if found.column else ""
     return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES[field]}{says} {found.examples}.{by}"
 
 
@@ -312,7 +312,7 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
         if count
     ]
     if said:
-        settle = "; accept them among the pool's types" if found.alone or found.proposed else ""
+        settle = "; accept them in the pool's types" if found.alone or found.proposed else ""
         questions = counted(found.questions, "question")
         yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."
 

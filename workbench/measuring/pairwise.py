@@ -124,8 +124,8 @@ def pairwise_text(report: PairwiseReport) -> str:
     lines = [
         f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}",
         f"{counted(report.pairs, 'pair')}, {report.read:,} read in both orders; {report.ties:,} ties; "
-        f"{report.inconsistent:,} with another preference in the other order, counted as ties",
-        f"n: pairs; orders with a preference; pairs of which gold ({report.gold_choice}) calls one correct, "
+        f"{report.inconsistent:,} with different preferences in the two orders, counted as ties",
+        f"n: pairs; orders with a preference; pairs in which gold ({report.gold_choice}) calls one correct, "
         f"{report.gold_ties:,} of them ties, which are wrong",
     ]
     lines += [f"  no comparison: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]

@@ -70,7 +70,7 @@ _PLAIN_COUNTS = {
 
 @singledispatch
 def paper_table(table: PaperTable) -> list[Table]:
-    raise TypeError(f"{type(table).__name__} is no table of the paper")
+    raise TypeError(f"{type(table).__name__} is not a table of the paper")
 
 
 @paper_table.register
@@ -246,7 +246,7 @@ def _strangers(table: PairwiseTable) -> Iterable[str]:
 def _pair_notes(sets: Sequence[DatasetPairs]) -> Iterable[str]:
     for found in sets:
         if found.refused is not None:
-            yield f"{found.dataset} is refused: {found.refused}"
+            yield f"{found.dataset} is rejected: {found.refused}"
         elif not found.reports:
             yield f"{found.dataset}: no verifier has scores for it."
         for name, why in found.left_out.items():
@@ -334,7 +334,7 @@ def _named(names: Iterable[Iterable[str]]) -> list[str]:
 
 def _undecided(names: Sequence[str]) -> Iterable[str]:
     if names:
-        yield f"Left out, as they decide no item (scores without a threshold): {', '.join(names)}."
+        yield f"Left out, because they decide no item (scores without a threshold): {', '.join(names)}."
 
 
 # -- The tables of VerifyBench (arXiv 2505.15801) for a project's data sets, from the same metrics as all other

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 _HOW: Final[dict[Sample, str]] = {
     "first": "were taken in import order",
-    "order": "went first to items that verifiers differ on or are unsure of",
-    "quota": "are so many of each answer subtype",
+    "order": "were given first to items on which verifiers disagree or are uncertain",
+    "quota": "are a fixed number per answer subtype",
 }
 
 
@@ -85,8 +85,8 @@ def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator
         names = ", ".join(str(one.batch) for one in of_it)
         batch = "batch" if len(of_it) == 1 else "batches"
         many = counted(sum(one.items for one in of_it), "item")
-        advice = " Break figures down by subtype." if sample == "quota" else ""
-        yield f"The labels of {batch} {names} ({many}) {how}; they are no random sample of all.{advice}"
+        advice = " Break metrics down by subtype." if sample == "quota" else ""
+        yield f"The labels of {batch} {names} ({many}) {how}; they are not a random sample of all.{advice}"
 
 
 By = Literal["subtype", "type"]
@@ -312,17 +312,19 @@ def _sentences(plan: Plan) -> list[str]:
     lines = [f"{counted(plan.labels, 'label')} to make, {plan.per_item} an item."]
     if plan.adjudications:
         rate = plan.conflict_rate or 0.0
-        lines.append(f"{counted(plan.adjudications, 'adjudication')} of them: people differed on {rate:.1%} so far.")
+        lines.append(
+            f"{counted(plan.adjudications, 'adjudication')} of them: annotators disagreed on {rate:.1%} so far."
+        )
     made = sum(row.made for row in plan.rows)
     if made:
         lines.append(f"Not counted: {counted(made, 'label')} that these items have already.")
     if plan.hours is None or plan.seconds_per_label is None:
-        lines.append("No label so far has its time: the hours can't be projected.")
+        lines.append("No label so far has a time: the hours can't be projected.")
     else:
         lines.append(f"About {plan.hours:,.1f} hours at {plan.seconds_per_label:,.0f} s a label, the median so far.")
     short = sum(row.shortfall for row in plan.rows)
     if short:
-        lines.append(f"{counted(short, 'item')} short: there are not that many without gold. Import more.")
+        lines.append(f"{counted(short, 'item')} short: there are too few items without gold. Import more.")
     lines.extend(sample_sentences(plan.samples, plan.by))
     if any(row.accuracy is None for row in plan.rows):
         lines.append("Where no accuracy is known, 0.5 is assumed, the worst case.")

@@ -131,11 +131,7 @@ def correlate(
         gold_choice=gold,
         rows=[
             CorrelationRow(
-                method=method,
-                corpus=row.corpus,
-                per_question=row.mean,
-                defined=row.defined,
-                questions=row.groups,
+                method=method, corpus=row.corpus, per_question=row.mean, defined=row.defined, questions=row.groups
             )
             for method, row in coefficients.items()
         ],
@@ -351,7 +347,9 @@ def threshold_text(report: ThresholdReport) -> str:
     table = listed(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
     notes = []
     if report.in_sample:
-        notes.append("These are the rows it was fitted on, which flatters it: fit on a part.")
+        notes.append(
+            "These are the rows the threshold was fitted on, so the metrics are too optimistic: fit on a part."
+        )
     if report.shared_questions:
         notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
     if report.unscored:

@@ -153,9 +153,9 @@ def _closed(accuracy: float | None, random: float | None, oracle: float | None) 
 
 
 _UNDECIDED = {
-    "forced": "undecided ones rank last",
-    "strict": "undecided ones rank against their gold",
-    "decided": "undecided ones can't be picked",
+    "forced": "undecided completions rank last",
+    "strict": "undecided completions rank opposite to their gold",
+    "decided": "undecided completions can't be picked",
 }
 
 
@@ -192,11 +192,15 @@ def best_of_table(report: BestOfReport) -> Table:
 
 def _notes(report: BestOfReport) -> Iterator[str]:
     yield (
-        f"Expectation over all sets of n; ties are picked at random; {_UNDECIDED[report.protocol]}. Questions with at "
-        "least n completions, equally weighted; mixed: those of them where a pick matters."
+        f"Expected values over all subsets of n completions; ties are picked at random; {_UNDECIDED[report.protocol]}. "
+        "Questions with at least n completions, equally weighted; mixed: those with both correct "
+        "and incorrect completions."
     )
-    yield "random picks any, oracle a correct one where there is one (pass@n); closed: the share of the way between."
+    yield (
+        "random: a random pick; oracle: a correct completion if there is one (pass@n); closed: the share of the gap "
+        "between them that the verifier closes."
+    )
     if report.several * 2 < report.questions:
         said = counted(report.several, "question")
-        yield f"Most questions here have one completion: what a verifier picks of {said} says little of it."
+        yield f"Most questions here have one completion: what a verifier picks of {said} says little about it."
     yield from what_marks_mean(report.selection_judges)

@@ -130,7 +130,7 @@ def _require(names: tuple[str, ...], reference: str | None) -> None:
 def _price(items: StackItems, against: Price | None) -> Price:
     known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
     if against is not None and against not in known:
-        raise UsageError(f"{against} are not known of all verdicts.", f"Use {' or '.join(known)}: {opt.against}")
+        raise UsageError(f"{against} are not known for all verdicts.", f"Use {' or '.join(known)}: {opt.against}")
     told = [one for one in known if any(took[PARTS.index(one)].any() for took in items.took)]
     return (told or known)[0] if against is None else against
 

@@ -48,9 +48,7 @@ WORTH: Final[Columns[WorthRow]] = (
     column("seconds", lambda row: row.took.seconds, lambda value: f"{value * THOUSAND:,.1f}"),
     column("$", lambda row: row.took.dollars, lambda value: dollars(value)),
 )
-TOOK_NOTE: Final = (
-    "Calls, tokens, seconds and dollars are those of a thousand items, as if nothing had been stored before."
-)
+TOOK_NOTE: Final = "Calls, tokens, seconds and dollars are per 1,000 items, as if no reply had been stored before."
 
 
 def _thousand(value: float | None) -> str:
@@ -121,7 +119,7 @@ def best_tables(report: StackReport) -> tuple[Table, Table, Table]:
     rows += [WorthRow(one.figures.verifier, one.figures, one.took) for one in report.alone]
     caption = f"Stacks of {', '.join(report.verifiers)}: {counting(report.protocol, report.gold_choice, report.gold)}"
     notes = [
-        f"{counted(report.candidates, 'stack')} were looked at on {counted(report.items, 'item')} of "
+        f"{counted(report.candidates, 'stack')} were evaluated on {counted(report.items, 'item')} of "
         f"{counted(report.questions, 'question')}. Each is chosen on {report.folds - 1} of {report.folds} parts of the "
         "questions and judged on the rest, in turn.",
         TOOK_NOTE,
@@ -156,9 +154,9 @@ def front_table(report: StackReport) -> Table:
     notes = [
         f"At most and {_UNITS[report.against]}: of a thousand items. As chosen: on the questions it was chosen by, "
         f"which flatters it. Same: of {report.folds} choices without a part of the questions, those that give this "
-        "stack.",
+        "stack."
     ]
-    return table("What accuracy can be had for how much", shown, report.front, notes=notes)
+    return table("Accuracy by cost limit", shown, report.front, notes=notes)
 
 
 def _taken(value: float | None) -> str:
@@ -199,7 +197,7 @@ def _held_out_text(one: StackChoice, report: StackReport) -> str:
     between = f"{100 * ends_[0]:+.1f} to {100 * ends_[1]:+.1f} points at 95 %"
     verdict = "is not worse" if one.not_worse else "may be worse"
     worse = f"it {verdict} than {inert(report.reference or '')} by more than {points}"
-    return f"{head} On questions it was not chosen by {worse}: {between}."
+    return f"{head} On questions it was not chosen on {worse}: {between}."
 
 
 def write_front_plot(report: StackReport, folder: Path, *, force: bool) -> list[Path]:
@@ -225,7 +223,7 @@ def front_plot(report: StackReport) -> Curves:
     chosen = tuple(sorted(point for one in report.front for point in at(one.apparent_took, one.apparent)))
     alone = [Curve(label=one.figures.verifier, points=at(one.took, one.figures.accuracy)) for one in report.alone]
     return Curves(
-        caption="Stacks, the most accurate for no more than so much, and each verifier alone.",
+        caption="The most accurate stacks by cost limit, and each verifier alone.",
         x_label=f"{_UNITS[report.against]} per 1,000 items",
         y_label="accuracy",
         lines=(Curve(label="stacks, unseen questions", points=fitted), Curve(label="as chosen", points=chosen), *alone),

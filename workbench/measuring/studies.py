@@ -71,7 +71,7 @@ def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings
         [dict(one) for one in product(*sides)] if grid else [{name: value} for side in sides for name, value in side]
     )
     if not vary or not found:
-        raise UsageError("A sweep varies something.", f"Say what: {opt.vary:depth=3,6,9}")
+        raise UsageError("A sweep needs an option to vary.", f"Name it: {opt.vary:depth=3,6,9}")
     if len(found) > MOST_POINTS:
         raise UsageError(f"This sweep has {len(found):,} points, more than {MOST_POINTS}.", "Vary less at a time.")
     return found
@@ -243,7 +243,7 @@ def duel_report(project: Project, run: int) -> DuelReport:
     reader = project.database.reader()
     info, row = run_info(project, run), run_row(reader, run)
     if row.verifier.kind != DUEL:
-        raise UsageError(f"Run {run} is of {row.verifier.name!r}, which is no duel.")
+        raise UsageError(f"Run {run} is of {row.verifier.name!r}, which is not a duel.")
     found = list(stored.duels(reader, run))
     traces = [(question, msgspec.json.decode(trace)) for question, _, trace in found if trace is not None]
     return DuelReport(
@@ -273,7 +273,7 @@ def _row(dimension: Any, traces: list[tuple[int, dict[str, Any]]]) -> DuelRow:
 def _judge_run(project: Project, judge: str) -> int:
     run = complete_run(project, judge)
     if run is None or not stored.has_calls(project.database.reader(), run):
-        raise UsageError(f"{judge!r} keeps no transcripts: it asks no model.", "A duel is between judges.")
+        raise UsageError(f"{judge!r} stores no transcripts: it calls no model.", "A duel is between judges.")
     return run
 
 

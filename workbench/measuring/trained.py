@@ -182,6 +182,6 @@ def require_models(scored_by: str | None, averages: Sequence[ModelAverage]) -> N
     """
     if scored_by is not None and not averages:
         raise UsageError(
-            f"{opt.scored_by} says which completions of a model are correct, and no line names a model.",
+            f"{opt.scored_by} decides which completions of a model are correct, but no line names a model.",
             'Write: {"verifier": …, "model": …}',
         )

@@ -50,12 +50,12 @@ _KINDS: dict[Check, tuple[str, str, str]] = {
 }
 """Check -> the exposed kind, the other kind, and the matched properties."""
 _MEANING: dict[Check, str] = {
-    "length": "its verdicts follow length",
-    "own-model": "its verdicts follow who wrote the completion",
-    "first-option": "its verdicts follow the option's place",
-    "boxed": "its verdicts follow the form of the answer",
-    "thinking": "its verdicts follow what is shown before the answer",
-    "other-script": "its verdicts follow the language",
+    "length": "its verdicts depend on length",
+    "own-model": "its verdicts depend on the author of the completion",
+    "first-option": "its verdicts depend on the option's position",
+    "boxed": "its verdicts depend on the form of the answer",
+    "thinking": "its verdicts depend on the text before the answer",
+    "other-script": "its verdicts depend on the language",
     "undecided-by-gold": "accuracy on decided items alone would mislead",
 }
 _WIDTH = 100
@@ -93,7 +93,7 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
 
 
 def flipped(differ: int, items: int, share: float, ci: tuple[float, float] | None, between: str) -> str:
-    return f"{_percent(share, ci)} of items get another verdict {between}: {differ:,} of {items:,}."
+    return f"{_percent(share, ci)} of items get a different verdict {between}: {differ:,} of {items:,}."
 
 
 def undecided(
@@ -106,8 +106,8 @@ def undecided(
 
 def selected(datasets: list[str]) -> str:
     return (
-        f"Its verdicts helped to choose what belongs to {' and '.join(datasets)}: items were kept where such judges "
-        "differed, so its accuracy there says little of it elsewhere."
+        f"Its verdicts helped to select the items of {' and '.join(datasets)}: items were kept where such judges "
+        "differed, so its accuracy there says little about other data."
     )
 
 
@@ -120,7 +120,7 @@ def _percent(share: float, ci: tuple[float, float] | None) -> str:
 
 def validity_text(report: ValidityReport) -> str:
     sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
-    lines = [f"gold {report.gold_choice} ({sources}); * a difference that stands out, a share above none"]
+    lines = [f"gold {report.gold_choice} ({sources}); * a significant difference, or a share above zero"]
     for verifier, findings in groupby(report.findings, key=lambda finding: finding.verifier):
         lines += ["", inert(verifier or "labels")]
         for finding in findings:
@@ -236,11 +236,7 @@ class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def validity(
-    project: Project,
-    verifiers: tuple[str, ...] = (),
-    *,
-    gold: GoldChoice = "final",
-    selection: Selection | None = None,
+    project: Project, verifiers: tuple[str, ...] = (), *, gold: GoldChoice = "final", selection: Selection | None = None
 ) -> ValidityReport:
     """Run every check on each verifier's newest complete run, then those on the labels.
 
@@ -369,7 +365,7 @@ def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> 
     if not _has_no_known_model(project, rows, judge):
         return None
     sentence = (
-        f"Its verdicts came in a file, and no model that wrote completions is called {judge.name}: whether it judged "
+        f"Its verdicts were imported, and no model that wrote completions is called {judge.name}: whether it judged "
         "completions of its own can't be known."
     )
     return ValidityFinding(check="own-model", verifier=judge.name, n=0, sentence=sentence, stands_out=False)
@@ -512,9 +508,9 @@ def _notes(compared: int, findings: list[ValidityFinding], items: int, texts: in
     notes = []
     if compared:
         notes.append(
-            f"{out} of {compared} differences stand out; about {0.05 * compared:.1f} would by chance alone. A "
-            "correlated factor may explain what stands out: these are no experiments."
+            f"{out} of {compared} differences are significant; about {0.05 * compared:.1f} would by chance alone. A "
+            "correlated factor may explain a significant difference: these are not experiments."
         )
     if texts < items:
-        notes.append(f"Form is read from an even choice of {texts:,} of {items:,} completions.")
+        notes.append(f"Form is read from an evenly spaced sample of {texts:,} of {items:,} completions.")
     return tuple(notes)

@@ -92,11 +92,7 @@ def watched(
 
 
 def _report(
-    project: Project,
-    one: TrainingRow,
-    items: tuple[IntArray, IntArray, IntArray],
-    scored_by: str | None,
-    parts: int,
+    project: Project, one: TrainingRow, items: tuple[IntArray, IntArray, IntArray], scored_by: str | None, parts: int
 ) -> TrainingReport:
     reader = project.database.reader()
     steps = stored.steps(reader, one.id)

@@ -24,7 +24,7 @@ from workbench.tables.table import Columns, count, ends, figure, table, text, wo
 _WIDTH: Final = 79
 _MAX_SHOWN: Final = 40
 NOTHING: Final = (
-    'No training is watched here: give workbench.reward("rules", audit="p.db") or a reward server this project.'
+    'No training is monitored here: give workbench.reward("rules", audit="p.db") or a reward server this project.'
 )
 
 STEPS: Final[Columns[TrainingSteps]] = (
@@ -112,8 +112,8 @@ def sentences(report: TrainingReport) -> Iterator[str]:
 def _drift_sentence(drift: DriftAlarm) -> str:
     accepted, right = map(_from_to, (drift.acceptance, drift.right))
     return (
-        f"Alarm at step {drift.step:,}: more is accepted wrongly than the {percentage(drift.bound)} % of all "
-        f"completions that it may have been before. Accepted went from {accepted} %, right from {right} %."
+        f"Alarm at step {drift.step:,}: more completions are wrongly accepted than the {percentage(drift.bound)} % of "
+        f"all completions that were plausible before. Accepted went from {accepted} %, right from {right} %."
     )
 
 

@@ -59,14 +59,17 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
 
     verifier: Annotated[str, argument("VERIFIER")]
     settings: VerifierSettings = NONE_GIVEN
-    parser: Annotated[str | None, option("How replies are read: the verifier's parser.", metavar="NAME")] = None
-    threshold: Annotated[float | None, option("Accept from this score on.")] = None
+    parser: Annotated[
+        str | None,
+        option("Parser that reads the verdict from stored replies, instead of the verifier's own.", metavar="NAME"),
+    ] = None
+    threshold: Annotated[float | None, option("Minimum score of a completion that counts as correct.")] = None
     run: Run = None
     basis: Basis = Basis()
-    sample: Annotated[Whole | None, option("Only a random sample of this size.")] = None
+    sample: Annotated[Whole | None, option("Judge only a random sample of this many items.")] = None
     seed: Seed = 0
-    ask: Annotated[bool, option("Ask servers for replies that are missing.")] = False
-    save: Annotated[str | None, option("Start a run of it under this name.", metavar="NAME")] = None
+    ask: Annotated[bool, option("Request missing replies from the model servers.")] = False
+    save: Annotated[str | None, option("Start a run with these options under this name.", metavar="NAME")] = None
     trust: Trust = False
 
     @property
@@ -208,7 +211,7 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
     found = _run(project, WhatIfOptions(verifier=verifier, run=run))
     options = configuring.changeable(found.verifier.kind)
     if THRESHOLD not in {option.name for option in options} and columns(project).score(found.id) is not None:
-        about = "least score of a correct completion; the stored scores are compared with it"
+        about = "minimum score of a correct completion; stored scores are compared with it"
         options = (FormOption(name=THRESHOLD, about=about), *options)
     return Changeable(run=found.id, kind=found.verifier.kind, options=options, values=found.verifier.options)
 
@@ -231,7 +234,7 @@ def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()
         changed = variant(project, asked.run.id, _changes(options), options.save)
         found = _by_judging(project, asked, changed, options, frozenset(beside))
     elif options.ask:
-        raise UsageError("Scores are stored: no server is asked.", f"Leave {opt.ask} out.")
+        raise UsageError("Scores are stored: no server is called.", f"Leave {opt.ask} out.")
     else:
         found = _by_scores(asked, of_scores)
     return WhatIf(project, _report(project, asked, found, changed, of_scores, options), asked, found)
@@ -293,7 +296,7 @@ def _threshold(asked: _SelectedItems, options: WhatIfOptions) -> float | None:
     if options.threshold is None:
         return _number(changes[THRESHOLD]) if has_scores and changes.keys() == {THRESHOLD} else None
     if not isfinite(options.threshold):
-        raise UsageError(f"{options.threshold} is no threshold.", "Give a number.")
+        raise UsageError(f"{options.threshold} is not a valid threshold.", "Give a number.")
     if changes:
         return None
     if not has_scores:

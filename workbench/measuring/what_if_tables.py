@@ -30,7 +30,7 @@ _WIDTH: Final = 79
 _MEANS: Final = {
     "scores": "by the stored scores",
     "replies": "by the stored replies, without a call",
-    "local": "judged anew on this machine",
+    "local": "judged again on this machine",
     "calls": "by stored and new replies",
 }
 
@@ -136,7 +136,7 @@ def coverage_words(report: WhatIfReport) -> Iterator[str]:
         yield report.trouble
     if items.undecided:
         reasons = ", ".join(f"{many:,} {reason}" for reason, many in items.undecided.items())
-        yield f"New verdicts that decide nothing: {reasons}."
+        yield f"New undecided verdicts: {reasons}."
     if report.needed is not None:
         yield calls_words(report)
     if report.ran != report.version:

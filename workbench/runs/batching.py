@@ -50,7 +50,7 @@ def require_batches(verifier: AnyVerifier) -> None:
         UsageError: The calls can't be sent in batches.
     """
     if not isinstance(verifier, LlmJudge):
-        raise UsageError(f"{verifier.name} asks nothing in batches: llm-judge does.", f"Leave {opt.batch} out.")
+        raise UsageError(f"{verifier.name} does not support batches: llm-judge does.", f"Leave {opt.batch} out.")
     if verifier.rounds is None:
         raise UsageError(
             "Each call of this strategy waits for the replies to others: it would take hundreds of batches.",
@@ -58,7 +58,7 @@ def require_batches(verifier: AnyVerifier) -> None:
         )
     for server in verifier.servers().values():
         if server.extras.stream:
-            raise UsageError("stream: what comes in a batch is no stream.", f"Leave stream or {opt.batch} out.")
+            raise UsageError("stream: the replies of a batch can't be streamed.", f"Leave stream or {opt.batch} out.")
         if server.profile not in BATCH_APIS:
             title = PROFILES[server.profile].title
             raise UsageError(

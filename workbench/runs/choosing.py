@@ -124,7 +124,7 @@ def _members(project: Project, names: str) -> str:
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         kind = _configured_kind(project, name)
         if kind is None or kind in (PANEL, STACK, *JUDGES_NOTHING):
-            raise OptionError(MEMBERS, f"{name!r} is no verifier of this project that a panel can have.")
+            raise OptionError(MEMBERS, f"{name!r} is not a verifier of this project that a panel can have.")
         member = choose(project, name, {})
         make(member)
         found.append(PanelMember(name=name, kind=member.kind, options=member.options))
@@ -136,7 +136,7 @@ def _stages(project: Project, text: str) -> str:
     for name in dict.fromkeys(stage.name for stage in _spelt(text)):
         kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
         if kind is None or kind in (STACK, *JUDGES_NOTHING):
-            raise OptionError(STAGES, f"{name!r} is no verifier of this project that a stack can have.")
+            raise OptionError(STAGES, f"{name!r} is not a verifier of this project that a stack can have.")
         stage = choose(project, name, {})
         make(stage)
         found.append(PanelMember(name=name, kind=stage.kind, options=stage.options))
@@ -163,7 +163,7 @@ def require_name(name: str) -> None:
         UsageError: The name is invalid.
     """
     if not NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+        raise UsageError(f"{name!r} is not a valid verifier name.", "Use up to 100 letters, digits and . _ + @ / -")
 
 
 def require_runnable(stored: ConfiguredVerifier | None) -> None:
@@ -174,13 +174,13 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
     """
     if stored is not None and stored.kind == GENERATION:
         raise UsageError(
-            f"{stored.name!r} is no verifier: under this name models write texts.",
-            "Go on with it by the command that began it.",
+            f"{stored.name!r} is not a verifier: it is the name of a run that generates texts.",
+            "Continue it with the command that started it.",
         )
     if stored is not None and stored.kind == IMPORTED:
         raise UsageError(
-            f"The verdicts of {stored.name!r} came in a file; it can't be run here.",
-            f"Take in more of them with: {Command('verdicts DB import FILE')}",
+            f"The verdicts of {stored.name!r} were imported from a file; it can't be run here.",
+            f"Import more with: {Command('verdicts DB import FILE')}",
         )
 
 
@@ -231,7 +231,7 @@ def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str,
     unknown = sorted(entry.options.keys() - options[entry.kind].keys())
     if unknown:
         known = ", ".join(sorted(options[entry.kind])) or "it has none"
-        return UsageError(f"{entry.place}.{unknown[0]} is no option of {entry.kind}.", f"Its options: {known}.")
+        return UsageError(f"{entry.place}.{unknown[0]} is not an option of {entry.kind}.", f"Its options: {known}.")
     return None
 
 

@@ -68,9 +68,9 @@ def require_cluster(address: str, workers: int | None) -> None:
         UsageError: The address is invalid, Ray is not installed, or workers were requested.
     """
     if address != "ray" and not address.startswith("ray://"):
-        raise UsageError(f"{address!r} is nowhere to judge.", "Write ray, or ray://HOST:PORT.")
+        raise UsageError(f"{address!r} is not the address of a cluster.", "Write ray, or ray://HOST:PORT.")
     if workers is not None:
-        raise UsageError("A node of a cluster has one worker a core.", f"Leave {opt.workers} out.")
+        raise UsageError("A node of a cluster has one worker per core.", f"Leave {opt.workers} out.")
     if find_spec("ray") is None:
         raise UsageError("Ray is not installed.", "Install it: pip install 'verifier-workbench[ray]'")
 
@@ -360,7 +360,7 @@ class Nodes:
         if self._nodes:
             self._alone = now
         elif self._refused and able.keys() <= self._refused.keys():
-            raise RunError("No node may work: " + "; ".join(self._refused.values()), "See to these nodes.")
+            raise RunError("No node may work: " + "; ".join(self._refused.values()), "Check these nodes.")
         elif now - self._alone > _ALONE_S:
             raise Halt("cancelled", "No node of the cluster is left. Go on when there is one.")
 

@@ -111,12 +111,7 @@ def pools_on(
 
 @contextmanager
 def cluster_sandbox(
-    level: Level,
-    settings: PoolSettings,
-    use: ClusterUse,
-    run: NamedRun | None = None,
-    *,
-    look_s: float | None = None,
+    level: Level, settings: PoolSettings, use: ClusterUse, run: NamedRun | None = None, *, look_s: float | None = None
 ) -> Iterator[ClusterPool]:
     """Open the sandboxes of a cluster for the calling process.
 

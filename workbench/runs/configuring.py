@@ -162,10 +162,10 @@ def check(project: Project, name: str, kind: str, options: Mapping[str, str]) ->
     if not NAME.fullmatch(name):
         raise OptionError("name", "Give it a name of up to 100 letters, digits and . _ + @ / -")
     if name in verifiers(project.path) or stored_runs.verifier_named(project.database.reader(), name) is not None:
-        raise OptionError("name", f"There is a verifier {name!r} already. Take another name.")
+        raise OptionError("name", f"A verifier {name!r} already exists. Choose another name.")
     registry = Registry()
     if registry.knows(name):
-        raise OptionError("name", f"{name!r} is a kind of verifier. Take another name.")
+        raise OptionError("name", f"{name!r} is a kind of verifier. Choose another name.")
     registry.load(kind, with_template_inside(project, options))
 
 

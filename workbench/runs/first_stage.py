@@ -184,7 +184,7 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
                 start_new_session=True,
             )
         except OSError as error:
-            raise VerifierError(f"A process that reads texts can't start: {error.strerror}.") from error
+            raise VerifierError(f"A first-stage worker process can't start: {error.strerror}.") from error
         opened.pop_all()
         theirs.close()
         return ours, process
@@ -365,7 +365,7 @@ class AsyncReaderProcess(asyncio.Protocol):
         try:
             asked = pack(_ReadRequest(items))
         except ValueError as error:
-            raise VerifierError("A text can't be sent to a process.") from error
+            raise VerifierError("A text can't be sent to a first-stage worker process.") from error
         loop = asyncio.get_running_loop()
         if self._transport is None:
             await loop.create_unix_connection(lambda: self, sock=self._sock)

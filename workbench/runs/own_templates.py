@@ -133,7 +133,7 @@ def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str)
         UsageError: The verifier has no replaceable template, or its file can't be read.
     """
     if kind != "llm-judge":
-        raise UsageError(f"{kind} asks by no template.", "An llm-judge does.")
+        raise UsageError(f"{kind} uses no prompt template.", "llm-judge does.")
     given, stored, file = options.get(TEMPLATE), None, _free(project, name)
     if given is not None:
         text = stored = read_template(Path(given))
@@ -307,7 +307,7 @@ def keep(project: Project, draft: TemplateDraft, name: str) -> str:
     """
     file = name if name.endswith(_ENDING) else f"{name}{_ENDING}"
     if not _FILE.fullmatch(file) or file.casefold() == FILE_NAME:
-        raise UsageError(f"{name!r} is no name for a template's file.", "Use up to 95 letters, digits and . _ + @ -")
+        raise UsageError(f"{name!r} is not a valid template file name.", "Use up to 95 letters, digits and . _ + @ -")
     shape_of(draft.text, file)
     path = project.path.parent / file
     there = _content(path)
@@ -320,13 +320,15 @@ def keep(project: Project, draft: TemplateDraft, name: str) -> str:
 
 
 def _require_replaceable(project: Project, draft: TemplateDraft, path: Path, there: str) -> None:
-    hint = "Take another name; nothing was written."
+    hint = "Choose another name; nothing was written."
     if path.name != draft.file or draft.stored is None:
         raise UsageError(f"There is a file {path.name!r} already.", hint)
     if there != draft.stored:
         raise UsageError(f"{path.name!r} has changed since it was read.", hint)
     if users := _asking_by(project, path):
-        raise UsageError(f"{', '.join(map(repr, users))} asks by {path.name!r}: what it has asked would go.", hint)
+        raise UsageError(
+            f"{', '.join(map(repr, users))} uses {path.name!r}: its stored requests would no longer match.", hint
+        )
 
 
 def _asking_by(project: Project, path: Path) -> list[str]:

@@ -288,7 +288,7 @@ def _reply(number: int, line: bytes) -> RecordedReply | Refusal:
     try:
         return RecordedReply(fields, _TEXT.decode(token), _ending(fields.get(ENDING)))
     except msgspec.ValidationError:
-        wrong = RefusedError("wrong_type", FIELD, f"{FIELD} is no text. Write the judge's reply in quotes.")
+        wrong = RefusedError("wrong_type", FIELD, f"{FIELD} is not text. Write the judge's reply in quotes.")
         return refusal(number, line, wrong)
 
 

@@ -111,9 +111,9 @@ def plan(
     chosen = choose(project, kind, options or {}, name)
     verifier = make(chosen)
     if chosen.kind in JUDGES_NOTHING:
-        raise UsageError(f"{chosen.name!r} judges no completions; there is nothing in it to probe.")
+        raise UsageError(f"{chosen.name!r} judges no completions: it can't be probed.")
     if verifier.isolation == "sandbox":
-        raise UsageError(f"{chosen.name!r} runs programs; probes are texts that it would not even read.")
+        raise UsageError(f"{chosen.name!r} runs programs, and probes are texts.")
     if here:
         require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
     questions = stored.questions(project.database.reader(), selection)

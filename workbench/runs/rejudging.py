@@ -93,7 +93,7 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
         )
     if is_identity(verifier, row.verifier.config_hash) and verifier.version == row.version:
         hint = "Change an option." if verifier.options else f"{row.verifier.kind} has no options."
-        raise UsageError(f"Run {run} was made just so: nothing would change.", hint)
+        raise UsageError(f"Run {run} has exactly these options: nothing would change.", hint)
     return Variant(
         run=run,
         of=row.verifier.name,

@@ -380,14 +380,15 @@ def removal(project: Project, run: int) -> Removal:
     if row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(reader), project.path)):
         raise RunError(f"Run {run} is at work.", "Cancel it first", Command(f"runs DB cancel {run}"))
     if row.verifier.kind == GENERATION:
-        raise RunError(f"Run {run} stays: it wrote texts, which are items now.", "It holds no verdicts.")
+        raise RunError(f"Run {run} can't be deleted: it generated texts that are items now.", "It holds no verdicts.")
     if sets := stored_runs.sets_of(reader, run):
         raise RunError(
-            f"Run {run} stays: its verdicts chose what belongs to {', '.join(sets)}.", "A frozen set keeps its reasons."
+            f"Run {run} can't be deleted: its verdicts selected the items of {', '.join(sets)}.",
+            "A frozen set keeps its reasons.",
         )
     if reviews := stored_runs.reviews_of(reader, run):
         raise RunError(
-            f"Run {run} stays: {reviews:,} decisions of reviewers are about its verdicts.",
+            f"Run {run} can't be deleted: {reviews:,} decisions of reviewers refer to its verdicts.",
             "What people decided is never deleted.",
         )
     others = [

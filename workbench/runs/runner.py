@@ -313,13 +313,13 @@ def _verifier(run: RunRow) -> AnyVerifier:
         from workbench.runs.configuring import difference
 
         raise RunError(
-            f"Something has changed since the run was begun: {difference(run.verifier, verifier)}.",
-            f"Put it back and resume the run, or start it anew with {opt.name}: {Command('verify')}",
+            f"Something has changed since the run was started: {difference(run.verifier, verifier)}.",
+            f"Undo the change and resume the run, or start a new run with {opt.name}: {Command('verify')}",
         )
     if verifier.version != run.version:
         raise RunError(
             f"The run is of {run.verifier.kind} {run.version}; version {verifier.version} is installed.",
-            f"Start it anew with: {Command('verify')}",
+            f"Start a new run with: {Command('verify')}",
         )
     return verifier
 

@@ -100,7 +100,7 @@ def require_names(names: Iterable[str], project: Project | None = None) -> None:
 
 def _fault_of_name(name: str, registry: Registry) -> str:
     if not NAME.fullmatch(name):
-        return f"{name!r} is no name for a verifier: use up to 100 letters, digits and . _ + @ / -"
+        return f"{name!r} is not a valid verifier name: use up to 100 letters, digits and . _ + @ / -"
     return f"{name!r} {_RUNS_HERE}" if registry.knows(name) else ""
 
 
@@ -234,7 +234,7 @@ def _line(
 ) -> _PlacedVerdict:
     verifier = name or row.verifier
     if not verifier:
-        raise LineRefusedError("verifier", f"whose verdict is it? Give the field, or {opt.verifier:NAME}")
+        raise LineRefusedError("verifier", f"the verifier is missing: give the field, or {opt.verifier:NAME}")
     found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
     if not found:
         raise LineRefusedError("completion_id", f"there is no completion {row.completion_id!r} here")

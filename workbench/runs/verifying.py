@@ -274,7 +274,7 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
 def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
     if verifier.isolation not in ("served", "sandbox"):
         raise UsageError(
-            "Only a verifier that asks model servers or runs solutions can do so again.", f"Leave {opt.ask_again} out."
+            "Only verifiers that call model servers or run solutions can do so again.", f"Leave {opt.ask_again} out."
         )
 
     def take_back(connection: sqlite3.Connection, run: int) -> int:
@@ -328,7 +328,7 @@ def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> Non
     require_cluster(on, workers)
     if verifier.isolation == "served":
         raise UsageError(
-            f"{verifier.name!r} asks a model server: this machine's calls in flight are enough.", f"Leave {opt.on} out."
+            f"{verifier.name!r} calls a model server, which a cluster does not speed up.", f"Leave {opt.on} out."
         )
 
 

@@ -129,9 +129,7 @@ def pair_up(score: FloatArray, gold: IntArray, question: IntArray) -> Pairs:
         correct=score[at[0]],
         incorrect=score[at[1]],
         unpaired=Unpaired(
-            one_class=int(one_class.sum()),
-            several=int((~single & ~one_class).sum()),
-            unscored=int((~scored).sum()),
+            one_class=int(one_class.sum()), several=int((~single & ~one_class).sum()), unscored=int((~scored).sum())
         ),
     )
 

@@ -188,13 +188,7 @@ class StackSearch:
         return Searched(candidates, right, counted, cost)
 
     def _grown(
-        self,
-        before: Candidate,
-        left: BoolArray,
-        right: FloatArray,
-        counted: FloatArray,
-        cost: FloatArray,
-        stages: int,
+        self, before: Candidate, left: BoolArray, right: FloatArray, counted: FloatArray, cost: FloatArray, stages: int
     ) -> Iterator[tuple[Candidate, FloatArray, FloatArray, FloatArray]]:
         used = {place.verifier for place in before}
         for verifier in range(len(self.costs)):

@@ -84,7 +84,7 @@ def _section(section: Section) -> Markup:
 
 @singledispatch
 def _block(block: Block) -> Markup:
-    raise TypeError(f"{type(block).__name__} is no block")
+    raise TypeError(f"{type(block).__name__} is not a block")
 
 
 @_block.register
@@ -153,10 +153,7 @@ def _heat(cell: Cell) -> str:
 
 @_block.register
 def _(block: Case) -> Markup:
-    facts = element(
-        "dl",
-        *(element("div", element("dt", name), element("dd", said)) for name, said in block.facts),
-    )
+    facts = element("dl", *(element("div", element("dt", name), element("dd", said)) for name, said in block.facts))
     passages = (
         joined(element("h5", part.name), element("pre", lines(part.text), dir="auto")) for part in block.passages
     )
@@ -243,7 +240,7 @@ class _Axis(Struct, frozen=True):
 
 @singledispatch
 def drawing(plot: Plot) -> Markup:
-    raise TypeError(f"{type(plot).__name__} is no plot")
+    raise TypeError(f"{type(plot).__name__} is not a plot")
 
 
 @drawing.register

@@ -71,7 +71,7 @@ def _section(section: Section) -> str:
 
 @singledispatch
 def _block(block: Block) -> str:
-    raise TypeError(f"{type(block).__name__} is no block")
+    raise TypeError(f"{type(block).__name__} is not a block")
 
 
 @_block.register

@@ -141,7 +141,7 @@ def _letters(text: str) -> str:
 
 @singledispatch
 def _draw(drawn: Picture, figure: Figure) -> None:
-    raise TypeError(f"{type(drawn).__name__} is no picture")
+    raise TypeError(f"{type(drawn).__name__} is not a picture")
 
 
 @_draw.register(Intervals)

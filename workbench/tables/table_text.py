@@ -38,10 +38,7 @@ def _body(table: Table) -> list[str]:
     over = [_over(line, widths) for line in table.head[:-1]]
     head, *aligned = (_aligned(line, widths, table.left) for line in texts)
     left = iter(aligned)
-    return [
-        *(*over, head),
-        *(inert(row.cells[0].text) if row.kind == "section" else next(left) for row in table.rows),
-    ]
+    return [*(*over, head), *(inert(row.cells[0].text) if row.kind == "section" else next(left) for row in table.rows)]
 
 
 def _head_cell(heading: Head) -> Cell:

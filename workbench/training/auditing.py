@@ -39,9 +39,9 @@ class Audit(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not (is_number(self.share) and 0 < self.share <= 1):
-            raise UsageError(f"The share {self.share!r} is none.", "Give one above 0, at most 1, such as .01.")
+            raise UsageError(f"The share {self.share!r} is not valid.", "Give one above 0, at most 1, such as .01.")
         if not isinstance(self.seed, int) or abs(self.seed) > _MOST_SEED:
-            raise UsageError(f"The seed {self.seed!r} is none.", "Give a whole number, such as 0.")
+            raise UsageError(f"The seed {self.seed!r} is not valid.", "Give a whole number, such as 0.")
         if not self.training.strip():
             raise UsageError("The training has no name.")
 

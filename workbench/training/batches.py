@@ -158,7 +158,9 @@ def _columns_of(batch: Any) -> Mapping[str, Any]:
         return {name: batch.column(name).to_pylist() for name in batch.column_names}
     if hasattr(batch, "columns") and hasattr(batch, "assign"):
         return {name: batch[name].tolist() for name in batch.columns}
-    raise UsageError(f"A {type(batch).__name__} is no batch.", "Give columns by name, or a frame of pandas or Arrow.")
+    raise UsageError(
+        f"A {type(batch).__name__} is not a batch.", "Give columns by name, or a frame of pandas or Arrow."
+    )
 
 
 def _with(batch: Any, new: Mapping[str, list[Any]]) -> Any:

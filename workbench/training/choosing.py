@@ -134,7 +134,7 @@ def _unnamed(kind: str, given: dict[str, str], journal: Path | None) -> RewardVe
     if kind in (PANEL, STACK):
         raise UsageError(f"{kind!r} is made of a project's verifiers.", 'Say which project: database="p.db"')
     if kind in JUDGES_NOTHING:
-        raise UsageError(f"{kind!r} judges no completions; it can't reward them.")
+        raise UsageError(f"{kind!r} judges no completions: it can't reward them.")
     served = cast("ServedVerifier", verifier)
     return RewardVerifier(name=kind, kind=kind, options=given, verifier=served, journal=journal)
 
@@ -236,7 +236,9 @@ class Scale(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.undecided is not None and not (is_number(self.undecided) and math.isfinite(self.undecided)):
-            raise UsageError(f"undecided={self.undecided!r} is no reward.", "Give a number, or None to leave it out.")
+            raise UsageError(
+                f"undecided={self.undecided!r} is not a valid reward.", "Give a number, or None to leave it out."
+            )
 
     def reward(self, verdict: Verdict) -> float | None:
         """Return 1.0, 0.0 or the reward of an undecided verdict."""

@@ -102,10 +102,7 @@ class Judging:
         self._reward.close()
 
     def figures(self, verdicts: Sequence[Verdict]) -> dict[str, float]:
-        return {
-            "acc": fmean(map(self._reward.number, verdicts)),
-            "undecided": fmean(map(is_undecided, verdicts)),
-        }
+        return {"acc": fmean(map(self._reward.number, verdicts)), "undecided": fmean(map(is_undecided, verdicts))}
 
     def fields(self, reference: str) -> tuple[str, ...]:
         if not self._reward.by_tests:

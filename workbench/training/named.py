@@ -31,7 +31,7 @@ def named(
         choice = choose(project, name, given)
         verifier = make(choice)
         if choice.kind in JUDGES_NOTHING:
-            raise UsageError(f"{choice.name!r} judges no completions; it can't reward them.")
+            raise UsageError(f"{choice.name!r} judges no completions: it can't reward them.")
         require_trust(project, verifier, choice.options, accept=trust or choice.own)
         asks = asking and verifier.isolation == "served"
         chosen = verifier if asks or verifier.isolation == "sandbox" else require_local(verifier)

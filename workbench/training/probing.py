@@ -50,7 +50,7 @@ class RewardClient:
             host = port = None
             parts = urlsplit("")
         if parts.scheme not in _PORTS or not host:
-            raise UsageError(f"{url!r} is no address of a server.", "Give one such as http://localhost:8100.")
+            raise UsageError(f"{url!r} is not a valid server address.", "Give one such as http://localhost:8100.")
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(host, port or _PORTS[parts.scheme], timeout=_TIMEOUT_S)
         self.url = f"{parts.scheme}://{host}" + ("" if port is None else f":{port}") + parts.path.rstrip("/")
@@ -80,13 +80,13 @@ class RewardClient:
             if status == http.client.OK:
                 found = self._read(body, RewardAnswers).items
                 if [one.id for one in found] != [one.id for one in items]:
-                    raise RunError(f"{self.url} answers what it was not asked.")
+                    raise RunError(f"{self.url} answered about other items than it was sent.")
                 return found
             refusal = self._read(body, RewardRefusal)
             if status != http.client.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1.0)
-        raise RunError(f"{self.url} refuses: {inert(refusal.error)}", "Put it right, and probe again.")
+        raise RunError(f"{self.url} refuses: {inert(refusal.error)}", "Correct that, and probe again.")
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +113,7 @@ class RewardClient:
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise RunError(f"What stands at {self.url} is no reward server.") from error
+            raise RunError(f"What stands at {self.url} is not a reward server.") from error
 
 
 def probe_served(

@@ -129,7 +129,9 @@ class Reward(Closing):
         _require_above_0("timeout", timeout)
         _require_above_0("deadline", deadline)
         if workers is not None and not (isinstance(workers, int) and workers > 0):
-            raise UsageError(f"workers={workers!r} are none.", "Give a whole number above 0, or None for one a core.")
+            raise UsageError(
+                f"workers={workers!r} is not valid.", "Give a whole number above 0, or None for one per core."
+            )
         if database is not None and journal is None:
             journal = Path(database).with_suffix(".rewards.db")
         self._chosen = chosen(verifier, options, database, asking=True, journal=journal)
@@ -326,7 +328,7 @@ Word = TypeVar("Word", bound=str)
 
 def _require_above_0(option: str, seconds: float | None) -> None:
     if seconds is not None and not (is_number(seconds) and 0 < seconds < inf):
-        raise UsageError(f"{option}={seconds!r} is no time.", "Give seconds above 0, or None.")
+        raise UsageError(f"{option}={seconds!r} is not a time.", "Give seconds above 0, or None.")
 
 
 def one_of(option: str, given: Word, known: Any) -> Word:
@@ -337,7 +339,7 @@ def one_of(option: str, given: Word, known: Any) -> Word:
     """
     words = get_args(known)
     if given not in words:
-        raise UsageError(f"{option}={given!r} is none of {', '.join(words)}.")
+        raise UsageError(f"{option}={given!r} is not one of {', '.join(words)}.")
     return given
 
 

@@ -205,10 +205,5 @@ def _placeless(value: Any) -> Any:
 
 
 def _hash(kind: str, config: dict[str, object]) -> str:
-    canonical = json.dumps(
-        {"kind": kind, "config": config},
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-    )
+    canonical = json.dumps({"kind": kind, "config": config}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()

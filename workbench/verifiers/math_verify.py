@@ -22,24 +22,26 @@ class MathVerifyOptions(Struct, frozen=True, kw_only=True):
 
     strict: Annotated[bool, Meta(description="whether variables must have the same names (default true)")] = True
     float_rounding: Annotated[
-        int, Meta(ge=0, le=30, description="decimal places that numbers are rounded to (default 6)")
+        int, Meta(ge=0, le=30, description="number of decimal places to which numbers are rounded (default 6)")
     ] = 6
     numeric_precision: Annotated[
-        int, Meta(ge=1, le=100, description="digits to which values are worked out (default 15)")
+        int, Meta(ge=1, le=100, description="number of digits to which expressions are evaluated (default 15)")
     ] = 15
     allow_set_relation_comp: Annotated[
-        bool,
-        Meta(description="whether 1 < x < 2 is (1, 2), whichever the reference says (default false)"),
+        bool, Meta(description="whether 1 < x < 2 equals (1, 2), whichever form the reference has (default false)")
     ] = False
     extraction: Annotated[
         Literal["latex+expr", "latex", "expr"],
-        Meta(description="what is looked for in a completion: LaTeX, plain expressions or both (default latex+expr)"),
+        Meta(
+            description="answers to look for in a completion: latex, expr (plain expressions) or both "
+            "(default latex+expr)"
+        ),
     ] = "latex+expr"
     reference: Annotated[
         Literal["wrapped", "plain"],
         Meta(
-            description="whether the reference is parsed as $reference$, or as it is, which leaves undecided what the "
-            "library can't read so (default wrapped)"
+            description="how the reference is parsed: wrapped (as $reference$) or plain (unchanged; the "
+            "verifier abstains if the library can't read it) (default wrapped)"
         ),
     ] = "wrapped"
 

@@ -63,7 +63,7 @@ def read(name: str, text: str, hint: Any) -> Any:
     except msgspec.ValidationError as error:
         raise ValueError(f"{name}: {error}") from None
     if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{name}: {text!r} is no number")
+        raise ValueError(f"{name}: {text!r} is not a number")
     return value
 
 

@@ -31,9 +31,8 @@ _FULL = 0.95
 """Share of its memory at which a worker counts as full: the rest is too fragmented."""
 
 _BOOT = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; import msgspec; "
-    "from workbench.verifiers import wire, worker; "
-    "worker.serve(msgspec.json.decode(sys.argv[1], type=wire.Setup))"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; import msgspec; from workbench.verifiers import "
+    "wire, worker; worker.serve(msgspec.json.decode(sys.argv[1], type=wire.Setup))"
 )
 
 

@@ -201,7 +201,7 @@ def _require_identity(point: EntryPoint, verifier: Configured) -> None:
         identity(verifier)
     except Exception as error:
         raise VerifierError(
-            f"The config() of {point.name!r} is no plain data: {type(error).__name__}: {error}"
+            f"The config() of {point.name!r} is not plain data: {type(error).__name__}: {error}"
         ) from error
     if not isinstance(getattr(verifier, "version", None), str):
         raise VerifierError(f"The verifier {point.name!r} has no version; it must be text.")

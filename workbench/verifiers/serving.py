@@ -36,40 +36,45 @@ from workbench.verifiers.base import SERVER_AT, Judged, ServedVerifier
 from workbench.verifiers.judging import failure, trimmed
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
-    "base_url": "where the server is, such as http://localhost:8000/v1",
-    "model": "the model's name on the server",
+    "base_url": "base URL of the model server, such as http://localhost:8000/v1",
+    "model": "name of the model on the server",
     "server": f"kind of server: {', '.join(PROFILES)} (default: guessed from base_url)",
-    "server_name": "a name for equal servers, which share stored replies (default: base_url tells servers apart)",
-    "api_key_env": "environment variable that holds the key; only its name is stored",
-    "api_key_file": "file that holds the key instead; only its path is stored",
-    "api_key_command": "program that prints the key instead, such as gcloud auth print-access-token; without a shell",
-    "api": "which of OpenAI's calls: chat or responses (default: chat; responses for models that have no other)",
-    "reasoning_effort": "how much the model is to think: low, medium, high … as its maker has it",
-    "extra_body": 'fields added to each request, as JSON: {"chat_template_kwargs": {"enable_thinking": false}}',
-    "extra_headers": 'headers of each request, as JSON; $NAME is an environment variable\'s: {"X-Team": "$TEAM_KEY"}',
-    "max_tokens_field": "what the server calls the longest reply (default: max_tokens or what its calls have instead)",
-    "fold_system": "put the system's words before the user's, for models without a system turn: true or false",
-    "stream": "ask for replies as streams; timeout is then the longest silence: true or false (default)",
-    "ca_file": "file with the certificates of the authorities to trust instead of the usual ones",
-    "proxy": "proxy to go through, or environment for what HTTPS_PROXY and its like say (default: none)",
-    "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
+    "server_name": "name shared by equivalent servers, whose stored replies are shared (default: base_url, a "
+    "server of its own)",
+    "api_key_env": "environment variable with the API key; only the variable's name is stored",
+    "api_key_file": "file with the API key, instead of api_key_env; only the path is stored",
+    "api_key_command": "program that prints the API key, such as gcloud auth print-access-token; it runs "
+    "without a shell",
+    "api": "OpenAI API to call: chat or responses (default: chat, or responses for models that support only that)",
+    "reasoning_effort": "reasoning effort of the model, in the provider's words: low, medium, high …",
+    "extra_body": 'JSON fields added to each request, such as {"chat_template_kwargs": {"enable_thinking": false}}',
+    "extra_headers": 'HTTP headers added to each request, as JSON, such as {"X-Team": "$TEAM_KEY"}; $NAME is '
+    "an environment variable",
+    "max_tokens_field": "request field that limits the length of a reply (default: max_tokens, or the field "
+    "of the provider's API)",
+    "fold_system": "whether the system message is put in front of the user message, for models without a "
+    "system role: true or false (default)",
+    "stream": "whether replies are streamed, with timeout as the maximum pause: true or false (default)",
+    "ca_file": "file with the CA certificates to trust instead of the default ones",
+    "proxy": "URL of a proxy, or environment to use HTTPS_PROXY and similar variables (default: no proxy)",
+    "timeout": f"maximum time to wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
 }
 """Options of `server_from`, and their descriptions."""
 LIMIT_OPTIONS: Final[dict[str, str]] = {
-    "concurrency": f"calls in flight at most (default {DEFAULT_CONCURRENCY})",
-    "rpm": "requests a minute at most",
-    "tpm": "tokens a minute at most",
-    "max_calls": "calls at most, over all starts of the run",
-    "max_tokens_total": "tokens at most, over all starts of the run",
-    "max_cost": "US dollars at most, over all starts of the run",
+    "concurrency": f"maximum number of calls in flight (default {DEFAULT_CONCURRENCY})",
+    "rpm": "maximum number of requests per minute",
+    "tpm": "maximum number of tokens per minute",
+    "max_calls": "maximum number of calls, over all starts of the run",
+    "max_tokens_total": "maximum number of tokens, over all starts of the run",
+    "max_cost": "maximum cost in US dollars, over all starts of the run",
 }
 """Options of `limits_from`, and their descriptions."""
 SAMPLING_OPTIONS: Final[dict[str, str]] = {
-    "temperature": "how freely replies are drawn; 0 for the likeliest, none sends none (default: the template's)",
-    "top_p": "draw from the likeliest tokens of this total probability",
-    "top_k": "draw from so many likeliest tokens, where the server can",
-    "max_tokens": "longest reply, in tokens; none to leave it to the server",
-    "seed": "seed of all draws: a search's own, and the server's where it takes one",
+    "temperature": "sampling temperature; 0 is greedy, none omits it from requests (default: the template's)",
+    "top_p": "nucleus sampling: total probability of the most likely tokens to sample from",
+    "top_k": "number of most likely tokens to sample from, if the server supports it",
+    "max_tokens": "maximum length of a reply, in tokens; none leaves it to the server",
+    "seed": "seed of random choices: those of a search, and of sampling if the server supports a seed",
 }
 """Options of `sampling_from`, and their descriptions."""
 NOT_SENT: Final = "none"
@@ -174,7 +179,7 @@ def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(options.get(name, "{}").encode())
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name}: it is no JSON: {error}") from None
+        raise ValueError(f"{name}: it is not valid JSON: {error}") from None
     if not isinstance(found, dict):
         raise ValueError(f'{name}: it takes a JSON object, such as {{"name": "value"}}')
     return found
@@ -352,7 +357,7 @@ def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = 
     if text is None:
         return None
     if not _WHOLE.fullmatch(text):
-        raise ValueError(f"{name}: {_quoted(text)} is no whole number")
+        raise ValueError(f"{name}: {_quoted(text)} is not a whole number")
     value = int(text)
     if not least <= value <= most:
         bounds = f"at least {least}" if most == _LARGEST else f"from {least} to {most}"
@@ -361,12 +366,7 @@ def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = 
 
 
 def number(
-    options: Mapping[str, str],
-    name: str,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    most: float = math.inf,
+    options: Mapping[str, str], name: str, *, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
 ) -> float | None:
     """Parse a finite number; None if the option isn't given.
 
@@ -383,7 +383,7 @@ def number(
         return None
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"{name}: {_quoted(text)} is no number")
+        raise ValueError(f"{name}: {_quoted(text)} is not a number")
     if not (above < value and least <= value <= most):
         bounds = {"above": above, "at least": least, "at most": most}
         words = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if math.isfinite(bound))

@@ -73,11 +73,11 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for target in (fifo, tmp_path, Path()):
-        with pytest.raises(StoreError, match="no regular file"):
+        with pytest.raises(StoreError, match="not a regular file"):
             backup(project, target, force=True)
-        with pytest.raises(StoreError, match="no regular file"):
+        with pytest.raises(StoreError, match="not a regular file"):
             export(project, ExportOptions(file=target, format="csv", force=True))
-        with pytest.raises(StoreError, match="no regular file"):
+        with pytest.raises(StoreError, match="not a regular file"):
             export_labels(project, target, force=True)
     assert fifo.is_fifo()
 

@@ -102,7 +102,7 @@ def test_the_command_line_sets_apart_lists_and_takes_back(
     number = ("code", "exclude", path, "own/clip", "5")
     assert call(*number, "--reason", WHY, "--by", "ines")[:2] == (
         0,
-        "test 5 of base, own/clip: is set apart: no metric counts it\n",
+        "test 5 of base, own/clip: is excluded from all metrics\n",
     )
     assert (clip(project).passing, clip(project).judged) == (2, 6)
     assert WHY in call("code", "exclude", path, "--list")[1]

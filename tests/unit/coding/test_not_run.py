@@ -100,7 +100,7 @@ def test_tests_are_gold_by_one_command_and_say_nothing_of_it(
 ) -> None:
     take = partial(in_process(monkeypatch, capfd), "labels", project.database.path, "import")
     code, out, err = take("--verdicts", "execution")
-    assert (code, out.splitlines()[0]) == (0, "3 imported, 0 unchanged, 0 refused"), err
+    assert (code, out.splitlines()[0]) == (0, "3 imported, 0 unchanged, 0 rejected"), err
     gold = "SELECT completion_id, gold, gold_from FROM gold ORDER BY completion_id"
     assert project.database.reader().execute(gold).fetchall() == [
         (1, 1, "adjudicated"),
@@ -108,7 +108,7 @@ def test_tests_are_gold_by_one_command_and_say_nothing_of_it(
         (3, 0, "adjudicated"),
         (4, None, None),
     ]
-    assert take("--verdicts", "execution")[1].splitlines()[0] == "0 imported, 3 unchanged, 0 refused"
+    assert take("--verdicts", "execution")[1].splitlines()[0] == "0 imported, 3 unchanged, 0 rejected"
     for words in ((), ("--verdicts", "nobody"), ("--verdicts", "execution", "x.jsonl")):
         assert take(*words)[0] == 2, words
 

@@ -112,7 +112,7 @@ def test_solutions_of_each_kind_and_pools_are_asked_for_by_the_file(
         asking = ["--model", "m", "-o", f"base_url={server.url}"]
         words = ["code", "write-solutions", database, "--name", "new", "--rounds", 1, *asking]
         code, _, said = call(*words, "--template", right)
-        assert (code, "it isn't said what the file asks for" in said, server.received) == (2, True, [])
+        assert (code, "the task of the prompt file is missing" in said, server.received) == (2, True, [])
         assert call(*words, "--template", f"correct={right}", "--template", f"incorrect={wrong}")[0] == 0
         expected = [f"Right, please.\nQuestion: {row['prompt']}\n\nAnswer:\n" for row in PROBLEMS]
         poor = [f"Somewhat incorrect.\nQuestion: {row['prompt']}\nAnswer:\n" for row in PROBLEMS]

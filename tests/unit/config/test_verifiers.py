@@ -179,4 +179,4 @@ def test_no_file_of_a_folder_with_prompts_leads_out_of_the_project(tmp_path: Pat
         prompt.symlink_to(outside / "prompt")
     error = verifiers(written(home, entry))["vb"]
     assert isinstance(error, UsageError)
-    assert "leads out of the project's folder" in error.message
+    assert "is outside the project's folder" in error.message

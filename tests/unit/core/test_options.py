@@ -41,7 +41,11 @@ class Cake(Options, frozen=True, kw_only=True):
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
-    [("temperature", "It is not KEY=VALUE"), ("=1", "It is not KEY=VALUE"), ("a=\udc80", "a: it is no UTF-8 text")],
+    [
+        ("temperature", "It is not KEY=VALUE"),
+        ("=1", "It is not KEY=VALUE"),
+        ("a=\udc80", "a: it is not valid UTF-8 text"),
+    ],
 )
 def test_a_pair_has_a_key_and_is_text(text: str, wrong: str) -> None:
     assert pair("a=b=c") == ("a", "b=c")

@@ -143,10 +143,16 @@ def test_reasons_say_something_for_their_outcomes_and_nothing_else() -> None:
     [
         ("correct", "number", "number.exact", "1/4", "Both are the number 1/4."),
         ("correct", "number", "number.exact", "", "Both are the same number."),
-        ("correct", "number", "number.rounding", "1/3", "One number is the other, rounded to the digits it shows."),
+        (
+            "correct",
+            "number",
+            "number.rounding",
+            "1/3",
+            "One number equals the other, rounded to the digits that it shows.",
+        ),
         ("incorrect", "number", "number.differs", "1/4", "The numbers differ."),
         ("correct", "number", None, "1/4", "Both are the same number."),
-        ("correct", "state", "state.yes-no-unknown", "{value}", "Both say {value}."),
+        ("correct", "state", "state.yes-no-unknown", "{value}", "Both give {value}."),
         ("incorrect", "list", "tuple", "", "They do not have equal members in the same order."),
         ("abstain", "number", "number.exact", "1", ""),
         ("abstain", "multi_part_reference", None, "1", REASONS["multi_part_reference"].undecided),

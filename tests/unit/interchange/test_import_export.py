@@ -377,7 +377,7 @@ def test_labels_and_verdicts_are_tables(project: Project, tmp_path: Path) -> Non
 def test_a_data_set_has_a_name_that_can_be_shown(project: Project, tmp_path: Path, name: str) -> None:
     plans = plan_import([_file(tmp_path, [{"question": "a", "answer": "b", "completion": "c"}])])
     for action in (import_files, preview_import):
-        with pytest.raises(UsageError, match="no name for a data set"):
+        with pytest.raises(UsageError, match="not a valid data set name"):
             action(project, plans, dataset=name)
 
 

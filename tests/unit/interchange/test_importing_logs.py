@@ -105,7 +105,7 @@ def test_one_import_and_some_labels_say_how_good_inspects_scorers_are(call: Call
     code, out, err = call("import", database, FILES / "inspect" / "answers.eval")
     assert code == 3
     assert "8 imported, 0 unchanged, 2 quarantined (inspect)" in out
-    assert f"Verdicts: 48 imported, 0 unchanged, 0 refused\n  {INCLUDES}: run 1\n" in out
+    assert f"Verdicts: 48 imported, 0 unchanged, 0 rejected\n  {INCLUDES}: run 1\n" in out
     assert "answers.eval:2:output: There is no completion: the sample failed. RuntimeError" in err
     labelled(call, database, tmp_path)
     code, out, _ = call("accuracy", database, "--verifier", INCLUDES, "--gold", "people", "--json")

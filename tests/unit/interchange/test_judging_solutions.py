@@ -328,5 +328,5 @@ def test_files_without_solutions_or_tests_are_told(tmp_path: Path) -> None:
         judge(taken, out)
     judge(taken, out, prefix="run_")
     assert read(out)[0]["run_isolation"]
-    with pytest.raises(UsageError, match="is nowhere to judge"):
+    with pytest.raises(UsageError, match="is not the address of a cluster"):
         judge(taken, tmp_path / "o.jsonl", on=ClusterUse(address="kubernetes"))

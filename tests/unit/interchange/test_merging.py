@@ -210,9 +210,9 @@ def test_what_is_not_the_same_here_is_left_out_and_a_conflict_named(machines: Ma
     assert (run.taken, run.conflicting, run.left_out, run.unchanged) == (0, 1, 5, len(ids) - 6)
     assert sorted(report.reasons) == [
         "it has another verdict here, which stays",
-        "its verdict can't be read: 9 to 2 is no place in a text",
-        "its verdict can't be read: a text holds bytes that are no text",
-        "its verdict can't be read: inf is no number to count with",
+        "its verdict can't be read: 9 to 2 is not a place in a text",
+        "its verdict can't be read: a text holds bytes that are not text",
+        "its verdict can't be read: inf is not a number to count with",
         "no such item is here",
         "the item has other texts here",
     ]

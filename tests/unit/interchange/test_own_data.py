@@ -187,8 +187,8 @@ def test_a_verdict_needs_a_column_and_a_name_of_its_own(project: Project, tmp_pa
     for verdicts, message in (
         (("regex=nope",), "there is no column 'nope'"),
         (("rules=grader_says",), "runs here"),
-        (("a b=grader_says",), "no name for a verifier"),
-        (("regex",), "is no pair"),
+        (("a b=grader_says",), "not a valid verifier name"),
+        (("regex",), "is not a FIELD=COLUMN pair"),
         (("r=hint", "r=human"), "twice"),
     ):
         with pytest.raises(UsageError, match=message):
@@ -270,7 +270,7 @@ def test_a_formula_without_a_value_is_no_verdict(project: Project, tmp_path: Pat
     assert report.imported == 2
     assert said(project, "regex") == {"2": ("correct", None)}
     (refused,) = report.refused_verdicts or []
-    assert (refused.line, refused.field, "'=1=1' is no word" in refused.message) == (2, "grader_says", True)
+    assert (refused.line, refused.field, "'=1=1' is not a word" in refused.message) == (2, "grader_says", True)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "zip", "wide", "no header"])
@@ -398,7 +398,7 @@ def test_values_that_are_no_answer_type_are_counted_and_stay_with_the_items(proj
         dict.fromkeys(["arithmetic", "fractions", "facts", "units"], 1),
     )
     assert column.description.startswith(
-        "4 of 5 values of topic are no answer type (arithmetic, fractions, facts, …): take it"
+        "4 of 5 values of topic are not answer types (arithmetic, fractions, facts, …): take it"
     )
     assert report.kept == ["topic"]
     kept = project.database.reader().execute("SELECT extra FROM completion_text ORDER BY 1").fetchall()
@@ -567,7 +567,7 @@ def test_grades_of_another_scale_are_no_gold_no_persons_labels_and_no_verdicts(
     (column,) = report.verdict_columns or []
     assert (column.correct, column.incorrect, column.scored + column.unknown) == (0, 0, len(scale))
     given = [[f"c{n}", one] for n, one in enumerate(scale + "FFF111")]
-    with pytest.raises(FormatError, match="no column says anything"):
+    with pytest.raises(FormatError, match="no column has known words"):
         import_labels(project, table(tmp_path, given, ["completion_id", "ann"], "l.csv"))
 
 

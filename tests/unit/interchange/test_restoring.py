@@ -151,7 +151,7 @@ UNSIGNED: dict[str, Change] = {
         {"models.jsonl": files["models.jsonl"].replace(b'"m"', b'"n"')}
     ),
     "one line more": twice,
-    "manifest is no JSON": lambda files: files.update({"manifest.json": b"{"}),
+    "manifest is not valid JSON": lambda files: files.update({"manifest.json": b"{"}),
     "manifest is a list": lambda files: files.update({"manifest.json": b"[]"}),
     "manifest is deep": lambda files: files.update({"manifest.json": b"[" * 100_000}),
     "manifest is long": lambda files: files.update({"manifest.json": b" " * (1 << 20) + files["manifest.json"]}),
@@ -203,7 +203,7 @@ SIGNED: dict[str, Change] = {
     "a set whose settings are a list": line("sets", config="[1]"),
     "a set whose settings are deep": line("sets", config="[" * 100_000),
     "a set whose report is none": line("sets", report="{}"),
-    "a set whose report is no JSON": line("sets", report="x"),
+    "a set whose report is not valid JSON": line("sets", report="x"),
     "a name of a table": signed(
         lambda files: (
             files.update(
@@ -250,7 +250,7 @@ def test_a_member_of_the_wrong_row_is_named_with_its_line(archive: Path, tmp_pat
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (said(task="type", verdict=None, subtype="equation"), "subtype: 'equation' is no subtype code"),
+        (said(task="type", verdict=None, subtype="equation"), "subtype: 'equation' is not a valid subtype code"),
         (said(tags='["evil"]'), "tags: there is no tag 'evil'"),
         (line("labels", verdict="incorrect"), "digest: it is not what was given"),
     ],

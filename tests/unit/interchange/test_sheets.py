@@ -123,7 +123,7 @@ def test_each_row_may_be_one_verdict(project: Project, tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([["who", "ann"], ["1", "yes"]], "no column holds the completion_id"),
-        ([["completion_id", "ann"], ["1", "lovely"]], "no column says anything"),
+        ([["completion_id", "ann"], ["1", "lovely"]], "no column has known words"),
         ([["completion_id", "a b", "a-b"], ["1", "yes", "no"]], "two columns would be one verifier"),
         ([["completion_id", "a", "a"], ["1", "yes", "no"]], "two columns are called 'a'"),
         ([], "no header row"),

@@ -312,7 +312,7 @@ def test_a_text_that_is_called_the_one_and_the_other_is_in_no_pair(tmp_path: Pat
             "Leave out",
         ),
         ({"format": "pairs", "where": ("question_id=q9",)}, "Of 0 questions", "--verifier NAME"),
-        ({"format": "sft", "where": ("verdict=none",), "verifiers": ("b", "a")}, "No completion is chosen", ""),
+        ({"format": "sft", "where": ("verdict=none",), "verifiers": ("b", "a")}, "No completion is selected", ""),
     ],
 )
 def test_where_nothing_can_be_made_nothing_is_written(

@@ -260,7 +260,7 @@ def test_a_group_of_the_same_paired_item_has_another_ac1_where_others_have_one_l
     assert maths.gwet_ac1 == -1.0
     pe = 2 * 0.9 * 0.1
     assert found.gwet_ac1 == pytest.approx(-pe / (1 - pe))
-    said = "AC1 takes chance from all labels of a group, single ones too."
+    said = "AC1 estimates chance agreement from all labels of a group, including single ones."
     assert said in agreement_text(found)
     record.table(("bob",), (". . . . i i i i",))
     assert said not in agreement_text(of(project, by="domain"))
@@ -339,7 +339,7 @@ def test_only_what_is_too_few_is_named(tmp_path: Path) -> None:
 def test_agreement_on_one_item_is_said_to_be_of_too_few(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c", "i"))
     said = agreement_sentence(of(project))
-    assert said.startswith("Annotators agree on 0.0 % (too few questions to say how sure) of 1 item with two labels, ")
+    assert said.startswith("Annotators agree on 0.0 % (too few questions for an interval) of 1 item with two labels, ")
 
 
 def test_completions_of_a_question_are_one_cluster(project: Project, record: Record) -> None:

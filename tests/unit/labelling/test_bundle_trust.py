@@ -420,7 +420,7 @@ def test_a_whole_database_is_merged_only_when_that_is_said(scene: Scene, tmp_pat
     path = tmp_path / "other" / "p.db"
     before = canonical(scene.home)
     report = scene.merge(path)
-    assert "no bundle" in report.not_believed
+    assert "not a bundle" in report.not_believed
     assert canonical(scene.home) == before
     told: list[Any] = []
     report = scene.merge(path, whole=True, tell=lambda _, trusted: told.append((canonical(scene.home), trusted)))

@@ -108,7 +108,7 @@ def test_what_can_t_be_answered_is_refused_in_words(project: Project) -> None:
     with pytest.raises(UsageError, match="flagged in 2 places"):
         coordinating.flagged_item(project, "c0")
     assert coordinating.flagged_item(project, "c0", "other") == 5
-    with pytest.raises(UsageError, match="no state of a flag"):
+    with pytest.raises(UsageError, match="not a valid state of a flag"):
         flagged(project, "yes")
 
 

@@ -102,7 +102,7 @@ def test_a_file_is_read_whatever_its_line_ends(tmp_path: Path) -> None:
     assert guidelines.read_text(path) == "Judge.\n- one\n"
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"\xff", "byte 0 is no UTF-8"), (b"x" * 400_001, "too long")])
+@pytest.mark.parametrize(("content", "message"), [(b"\xff", "byte 0 is not valid UTF-8"), (b"x" * 400_001, "too long")])
 def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "g.md"
     path.write_bytes(content)

@@ -269,6 +269,6 @@ def test_whose_looks_are_on_record_is_on_no_list_and_may_come_back(tmp_path: Pat
 
 def test_who_has_said_something_stays(tmp_path: Path) -> None:
     project = disputed(tmp_path, 2)
-    with pytest.raises(UsageError, match=r"Only who has said nothing.*pause"):
+    with pytest.raises(UsageError, match=r"Only annotators without labels.*pause"):
         people.remove(project, "amira")
     assert "amira" in {person.name for person in people.annotators(project)}

@@ -202,7 +202,7 @@ def test_a_label_of_a_past_round_is_neither_corrected_nor_taken_back(project: Pr
     at_work = AnnotationSession(project, "amira", policy=PLAIN)
     old = at_work.open(first.completion)
     assert old.verdict == "correct"
-    with pytest.raises(AnnotationError, match="opened again since"):
+    with pytest.raises(AnnotationError, match="reopened after"):
         at_work.submit(old, OTHER)
     for _ in range(2):
         back = at_work.undo()

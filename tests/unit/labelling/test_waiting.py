@@ -45,7 +45,7 @@ def test_items_wait_until_they_are_labelled(project: Project) -> None:
     session.close()
     assert said(project, "amira")["own-items"] == "3 items wait for your label.", "minutes tell no pace"
     label_all(project, "amira", Answer(verdict="correct"))
-    assert said(project, "amira") == {"own-nothing": "Nothing waits for you at the moment."}
+    assert said(project, "amira") == {"own-nothing": "No items are waiting for you."}
 
 
 def test_an_answer_and_new_guidelines_come_before_the_items(project: Project) -> None:
@@ -94,7 +94,7 @@ def test_labels_of_less_than_a_day_have_no_pace(project: Project) -> None:
         put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(minutes=minutes)).timestamp()))
     found = forecast(project, NOW)
     assert (found.recent, found.per_day, found.ends_at) == (3, None, None)
-    assert found.words(NOW) == "labels have come for less than a day, so the end can't be forecast"
+    assert found.words(NOW) == "labels have been given for less than a day, so the end can't be forecast"
 
 
 @pytest.mark.parametrize("hour", [0, 12, 23])

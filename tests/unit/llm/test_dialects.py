@@ -358,7 +358,7 @@ def test_what_a_filter_took_has_no_message_or_another_word() -> None:
     data["choices"] = [{"index": 0, "finish_reason": "content_filter"}]
     assert ending(reading(data)) == "content_filter"
     data["choices"] = [{"index": 0, "finish_reason": "stop"}]
-    with pytest.raises(AttemptFailed, match="the message is no object"):
+    with pytest.raises(AttemptFailed, match="the message is not an object"):
         reading(data)
     data = chat_reply("Yes")
     data["choices"][0]["native_finish_reason"] = "PROHIBITED_CONTENT"

@@ -158,7 +158,7 @@ async def test_where_no_descriptor_is_left_no_server_is_blamed(host: str, *, is_
                 await transport.send(server.url, {}, b"{}", 20.0)
             with no_descriptor_left(), pytest.raises(Halt, match="Too many open files") as caught:
                 await transport.send(f"http://{host}:9/", {}, b"{}", 20.0)
-    assert "no fault of the server" in caught.value.message
+    assert "not a fault of the server" in caught.value.message
     assert "ulimit -n" in caught.value.message
 
 

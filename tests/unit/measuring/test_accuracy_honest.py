@@ -108,7 +108,7 @@ def test_constants_are_right_on_one_class_and_the_majority_on_the_larger_of_each
     most = {kind: 2 * sum(golds) > len(golds) for kind, golds in by_kind.items()}
     majority = of(report, "majority-by-type")
     assert majority.accuracy == sum((gold == most[kind]) for kind, golds in by_kind.items() for gold in golds) / 120
-    assert "Tied, and counted as incorrect: A, C." in " ".join(report.notes)
+    assert "Tied types, predicted as incorrect: A, C." in " ".join(report.notes)
 
 
 def test_a_run_of_a_baselines_name_stands_in_its_place(project: Project) -> None:
@@ -229,7 +229,7 @@ def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_i
     say(project, "perfect", wrong=set())
     first, second = conclusion(accuracy(project, by="subtype"))
     assert first.startswith("perfect is the most accurate: right on all 120 items [")
-    assert second.startswith("The weakest cell of all is weak-on-A1's on A1 - ")
+    assert second.startswith("The weakest cell of the table is weak-on-A1's on A1 - ")
     assert "perfect" not in second
 
 
@@ -264,7 +264,7 @@ def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None
     assert chance.endswith("(not significant).")
     say(project, "never-on-A1", wrong={row for row in range(1, 121) if (row - 1) // 2 % 4 == 0})
     sure = conclusion(accuracy(project, by="subtype"))[-1]
-    assert sure.startswith("The weakest cell of all is never-on-A1's on A1 - ")
+    assert sure.startswith("The weakest cell of the table is never-on-A1's on A1 - ")
     assert sure.endswith(" items.")
 
 
@@ -375,7 +375,7 @@ def test_the_notes_name_the_cells_that_stand_out(project: Project) -> None:
 
 def test_without_gold_the_notes_say_so(tmp_path: Path) -> None:
     report = accuracy(make_project(tmp_path, [{"completion_id": "c"}]), by="type")
-    assert report.notes == ("None of these items has gold by “final”: there is nothing to measure.",)
+    assert report.notes == ("None of these items has gold by “final”: there are no metrics.",)
     assert {row.verifier for row in report.rows} == set(BASELINES)
     (tmp_path / "empty").mkdir()
     nothing = accuracy(make_project(tmp_path / "empty", []), by="type")
@@ -390,7 +390,7 @@ def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
 
     project = make_project(tmp_path, rows_of())
     say(project, "good", wrong=set())
-    assert not any("people's gold" in said for said in accuracy(project).notes)
+    assert not any("the annotators' gold" in said for said in accuracy(project).notes)
     lines = [
         {"completion_id": f"c{number}", "annotator": person, "verdict": "correct" if correct else "incorrect"}
         for number, row in enumerate(rows_of())
@@ -399,12 +399,12 @@ def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     import_labels(project, file)
-    (said,) = (said for said in accuracy(project).notes if "people's gold" in said)
+    (said,) = (said for said in accuracy(project).notes if "the annotators' gold" in said)
     # They agree on 90 %: each is right on 94.7 %, and .31 % of what they agree on is wrong.
-    assert said.startswith("By their agreement one person alone is right on 94.7 %")
+    assert said.startswith("Estimated from agreement, a single annotator is right on 94.7 %")
     assert " 0.31 % is then wrong. " in said
     assert "So high: good." in said
-    assert not any("people's gold" in said for said in accuracy(project, gold="imported").notes)
+    assert not any("the annotators' gold" in said for said in accuracy(project, gold="imported").notes)
 
 
 def test_another_prevalence_takes_the_error_rates_along(project: Project) -> None:
@@ -505,9 +505,9 @@ def test_tables_read_together_are_one_tree_with_their_sentences(project: Project
 
 
 def test_label_noise_is_told_of_peoples_gold_alone(project: Project) -> None:
-    with pytest.raises(UsageError, match="How noisy imported labels are is not known: 120 items"):
+    with pytest.raises(UsageError, match="The error rate of imported labels is unknown: 120 items"):
         accuracy(project, label_noise=True)
-    with pytest.raises(UsageError, match="Nothing says how often people err"):
+    with pytest.raises(UsageError, match="The error rate of annotators is unknown"):
         accuracy(project, gold="people", label_noise=True)
 
 

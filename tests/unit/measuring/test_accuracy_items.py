@@ -95,7 +95,7 @@ def test_a_group_and_its_condition_mean_the_same_items(project: Project, by: str
 
 
 def test_a_length_that_there_is_not_is_refused(project: Project) -> None:
-    with pytest.raises(UsageError, match="no length"):
+    with pytest.raises(UsageError, match="not a valid length"):
         judged_items(project, AccuracyCell(verifier="all kinds", conditions=(Condition("length", "=", "3k"),)))
 
 

@@ -97,11 +97,9 @@ def test_items_without_a_verifier_want_one(tmp_path: Path) -> None:
 def test_items_without_gold_want_people(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6, gold=None))
     judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
-    assert said(project) == {"label": "No item has gold, so that nothing can be measured: let people label some."}
+    assert said(project) == {"label": "No item has gold, so there are no metrics: let people label some."}
     people.assign(project, ["amira", "ben"], per_item=2)
-    assert (
-        said(project)["label"] == "No item has gold, so that nothing can be measured until people have labelled some."
-    )
+    assert said(project)["label"] == "No item has gold, so there are no metrics until people have labelled some."
     matter = of_kind(project, "label")
     assert (matter.screen, matter.command) == ("annotate", ""), "people are named already: they begin"
 
@@ -118,7 +116,7 @@ def test_where_nothing_is_open_it_says_so(tmp_path: Path) -> None:
         ("failed", "No such model.", "rules (run 1) failed after 2 of 6 items: No such model."),
         ("paused", "The server asks for money.", "stopped by itself after 2 of 6 items: The server asks for money."),
         ("paused", None, "rules (run 1) is paused after 2 of 6 items."),
-        ("running", None, "rules (run 1) has lost the process that worked on it after 2 of 6 items."),
+        ("running", None, "rules (run 1) has lost its process after 2 of 6 items."),
     ],
 )
 def test_a_run_that_stopped_says_why(tmp_path: Path, state: RunState, message: str | None, sentence: str) -> None:
@@ -207,7 +205,7 @@ def test_a_judge_that_failed_on_all_is_not_measured_and_not_zero(tmp_path: Path)
     project = make_project(tmp_path, numbered(6))
     judge(project, "judge", dict.fromkeys(range(1, 7), Outcome.ERROR))
     found = said(project)
-    assert found["failures"] == "judge failed on 6 of 6 items, so that nothing is measured of it."
+    assert found["failures"] == "judge failed on 6 of 6 items, so that it has no metrics."
     assert "weakest-cell" not in found
 
 
@@ -224,7 +222,7 @@ def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> No
     matter = of_kind(project, "suspect-labels")
     assert (
         matter.sentence
-        == "2 labels differ from most labels of items that rules and exact judge the same way: worth a look."
+        == "2 labels differ from most labels of items that rules and exact judge the same way: check them."
     )
     assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
     assert len(queue(project, "suspect-gold", hide_reviewed=True)) == matter.size
@@ -252,15 +250,15 @@ def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) 
     matter = of_kind(project, "suspect-labels")
     every = len(queue(project, "suspect-gold", hide_reviewed=True))
     assert every > matter.size
-    assert matter.sentence.endswith(f": the first of {every} suspects: worth a look.")
+    assert matter.sentence.endswith(f": the first of {every} suspects: check them.")
 
 
 @pytest.mark.parametrize(
     ("kind", "differ", "words"),
     [
-        ("no-conclusion", 10, ": no conclusion rests on these labels yet."),
-        ("agreement", 3, ": conclusions from these labels are tentative."),
-        ("agreement", 0, ": conclusions may rest on these labels."),
+        ("no-conclusion", 10, ": these labels support no conclusions yet."),
+        ("agreement", 3, ": these labels support tentative conclusions."),
+        ("agreement", 0, ": these labels support conclusions."),
     ],
 )
 def test_agreement_is_said_in_words(tmp_path: Path, kind: str, differ: int, words: str) -> None:
@@ -348,11 +346,11 @@ def test_an_interval_that_one_question_has_not_is_said_in_words(tmp_path: Path) 
     project = make_project(tmp_path, numbered(2))
     judge(project, "rules", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
     assert (
-        conclusion(accuracy(project))[0] == "rules is right on 50.0 % of 2 items (too few questions to say how sure)."
+        conclusion(accuracy(project))[0] == "rules is right on 50.0 % of 2 items (too few questions for an interval)."
     )
     judge(project, "exact", {1: Outcome.CORRECT, 2: Outcome.INCORRECT})
     assert conclusion(accuracy(project))[0] == (
-        "exact is the most accurate: right on all 2 items (too few questions to say how sure)."
+        "exact is the most accurate: right on all 2 items (too few questions for an interval)."
     )
 
 
@@ -376,7 +374,7 @@ def test_progress_has_a_forecast_by_the_pace_of_the_last_week(tmp_path: Path) ->
     )
     label_all(project, "amira", Answer(verdict="correct"))
     assert said(project)["progress"] == (
-        "10 of 20 labels that were asked for are there; labels have come for less than a day, so the end can't "
+        "10 of 20 labels that were asked for are there; labels have been given for less than a day, so the end can't "
         "be forecast."
     )
     label_all(project, "ben", Answer(verdict="correct"))
@@ -441,6 +439,6 @@ def test_a_cell_that_may_be_chance_is_not_called_the_weakest_while_another_verif
     add_run(project, "good", dict.fromkeys(range(1, 18), Outcome.CORRECT) | {18: Outcome.INCORRECT})
     add_run(project, "poor", {n: Outcome.CORRECT if n % 2 else Outcome.INCORRECT for n in range(1, 19)})
     (said,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
-    assert said.startswith("poor errs most: right on 50.0 %")
+    assert said.startswith("poor is the least accurate: right on 50.0 %")
     assert "good, the most accurate, is significantly below average on no subtype" in said
     assert "is weakest" not in said

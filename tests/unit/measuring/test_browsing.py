@@ -160,7 +160,7 @@ def test_a_line_of_conditions_reads_like_where(project: Project) -> None:
         ("typ=A", "Unknown field 'typ'"),
         ("type", "no condition"),
         ("state=done", "no state"),
-        ("gold=yes", "no gold label"),
+        ("gold=yes", "not a valid gold label"),
         ("verdict:good=perhaps", "no verdict"),
         ("verdict:other=correct", "No verifier 'other'"),
         ('model="a', "quotation mark"),

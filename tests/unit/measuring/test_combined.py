@@ -106,7 +106,7 @@ def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(proje
 def test_picks_without_figures_say_why(project: Project) -> None:
     (sheet,) = parts(best_of(project, ("good",), sizes=(1, 2, 64)))
     one, two, many = sheet.said
-    assert (one.standing, one.words) == ("", ("There is nothing to choose from one.",))
+    assert (one.standing, one.words) == ("", ("A single completion leaves no choice.",))
     assert (two.standing, two.words) == ("better", ())
     assert many.words == ("No question has 64 completions with gold and a verdict to pick from.",)
     assert sheet.begin == 1

@@ -137,7 +137,7 @@ def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
         folder.mkdir()
         return compared(folder, a, b)
 
-    assert told([0, 1] * 5, [0, 1] * 5) == "first and second are right and wrong on the very same items."
+    assert told([0, 1] * 5, [0, 1] * 5) == "first and second are right and wrong on exactly the same items."
     assert told([0] * 20, [0] * 5 + [1] * 15) == (
         "first is right more often than second, by 75.0 points; the difference is significant."
     )
@@ -252,5 +252,5 @@ def test_undefined_figures_are_worded(tmp_path: Path) -> None:
     assert (report.mcnemar_p, report.permutation_p, report.detectable) == (1.0, 1.0, None)
     text = compare_text(report)
     assert "Undefined, since all gold is of one class: balanced accuracy, MCC." in text
-    assert "right and wrong on the very same items" in text
+    assert "right and wrong on exactly the same items" in text
     assert "nan" not in text

@@ -76,7 +76,7 @@ def test_a_report_without_models_says_nothing_of_prices(tmp_path: Path) -> None:
         done = CliRunner().invoke(root, ["report", str(runs.project.path), "-o", str(report)])
         assert done.exit_code == 0, done.output
         assert "What verdicts take" not in report.read_text()
-        assert cost_plot(costs(runs.project, against="calls")) is None, "one point is no plot"
+        assert cost_plot(costs(runs.project, against="calls")) is None, "one point is not a plot"
 
 
 def swept(project: Project, *settings: dict[str, str]) -> SweepReport:

@@ -114,7 +114,7 @@ def test_verifiers_without_items_in_common_stay_apart_and_together(tmp_path: Pat
     assert [(pair.n, pair.holm_p) for pair in report.family] == [(20, 1.0), (20, 1.0)]
     assert (report.common, report.groups) == (0, [["first", "second", "whole"]])
     text = family_text(report)
-    assert "first and second have no item in common that counts." in text
+    assert "first and second have no common item that counts." in text
     assert "Items that count for every verifier: 0." in text
     assert "No two of them are distinguishable" in text
 
@@ -154,7 +154,7 @@ def test_words_for_a_family_in_which_all_differ(tmp_path: Path) -> None:
     for place, name in enumerate(("none", "half", "all")):
         add_run(project, name, {item: OutcomeCode(int(item <= 30 * place)).outcome for item in range(1, 61)})
     text = family_text(family(project, ("none", "half", "all")))
-    assert "Every two of them differ." in text
+    assert "All pairs of them differ." in text
     assert [line.split()[2:] for line in text.splitlines() if line.startswith(("1 ", "2 ", "3 "))][3:] == [
         ["·", "+0.500*", "+1.000*"],
         ["-0.500*", "·", "+0.500*"],

@@ -135,4 +135,4 @@ def test_names_are_only_text(tmp_path: Path) -> None:
         add_run(project, name, dict.fromkeys((1, 2), Outcome.CORRECT))
     text = errors_text(joint_errors(project))
     assert "\x1b" not in text
-    assert "kappa – where both say one and the same thing only: it is undefined there." in text
+    assert "kappa – where it is undefined, because both give the same verdict on all items." in text

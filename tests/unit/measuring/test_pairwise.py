@@ -94,7 +94,7 @@ def test_a_judge_that_takes_the_first_is_biased_and_every_pair_a_tie(tmp_path: P
     found, _, _ = report(tmp_path, first, rows(5))
     assert (found.read, found.ties, found.inconsistent, found.gold_ties) == (5, 0, 5, 5)
     assert shares(found) == [(5, 0.0), (10, 1.0), (5, 0.0)]
-    assert "5 with another preference in the other order, counted as ties" in pairwise_text(found)
+    assert "5 with different preferences in the two orders, counted as ties" in pairwise_text(found)
 
 
 def test_replies_that_say_nothing_are_no_ties(tmp_path: Path) -> None:

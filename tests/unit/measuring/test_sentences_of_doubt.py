@@ -46,8 +46,8 @@ def test_one_large_question_is_said_to_weigh_and_not_to_have_most_items(tmp_path
     (said,) = (note for note in report.notes if "of equal size" in note)
     # (30² + 100)² / (30⁴ + 100) = 1.2
     assert said == (
-        "Questions differ much in size: 101 questions say as much of how sure accuracy is as 1.2 of equal size. "
-        "Intervals count on that."
+        "Questions differ strongly in size: 101 questions give an interval as wide as 1.2 of equal size would. "
+        "Intervals account for that."
     )
 
 
@@ -61,7 +61,7 @@ def test_too_few_questions_have_no_interval_and_it_is_said(tmp_path: Path, sizes
     report = accuracy(sized(tmp_path, sizes))
     (row,) = (row for row in report.rows if row.verifier == "v")
     assert (row.accuracy is None, row.ci) == (False, None)
-    assert "Too few questions to say how sure accuracy is: items of one question go together." in report.notes
+    assert "Too few questions for an interval of accuracy: items are clustered by question." in report.notes
 
 
 def test_two_questions_of_a_size_have_an_interval_and_nothing_is_said(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_ceiling_of_some_items_speaks_of_their_gold_alone(tmp_path: Path) ->
     of_a = Selection((parse_condition("type=A"),))
     report = accuracy(project, selection=of_a, label_noise=True)
     (noisy,) = report.label_noise
-    (said_of,) = (note for note in report.notes if "people's gold" in note)
+    (said_of,) = (note for note in report.notes if "the annotators' gold" in note)
     assert "39 agreed, 0 adjudicated; 1 open conflict left out" in said_of
     (same,) = (one.sentence for one in validity(project, selection=of_a).findings if one.check == "ceiling")
     assert said_of.startswith(same)
@@ -136,7 +136,7 @@ def test_the_ceiling_is_where_a_verifier_that_is_always_right_is_measured(
     (oracle,) = (row for row in report.rows if row.verifier == "oracle")
     assert oracle.n == agreed
     assert oracle.accuracy == pytest.approx(right / agreed)
-    (said_of,) = (note for note in report.notes if "people's gold" in note)
+    (said_of,) = (note for note in report.notes if "the annotators' gold" in note)
     assert f"{agreed:,} agreed, 0 adjudicated; {items - agreed:,} open conflicts left out" in said_of
     range_, between = (re.search(pattern, said_of) for pattern in (_RANGE, _INTERVAL))
     assert range_ is not None

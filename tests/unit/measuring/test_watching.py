@@ -135,7 +135,7 @@ def test_without_labels_nothing_is_made_up(tmp_path: Path) -> None:
 
 def test_the_command_shows_it_and_says_where_there_is_none(tmp_path: Path) -> None:
     open_project(tmp_path / "e.db", create=True).close()
-    assert "No training is watched here" in run("training", tmp_path / "e.db").stdout
+    assert "No training is monitored here" in run("training", tmp_path / "e.db").stdout
     watch(tmp_path / "p.db", payload=None, steps=3).close()
     found = json.loads(run("training", tmp_path / "p.db", "--json").stdout)
     assert found["trainings"][0]["training"] == "run"

@@ -375,9 +375,9 @@ def test_what_can_not_be_done_is_said(tmp_path: Path) -> None:
     for options, words in (
         ({"verifier": "nobody", "threshold": 0.5}, "no verdicts of a verifier 'nobody'"),
         ({"verifier": "exact", "threshold": 0.5}, "gives no scores"),
-        ({"verifier": "exact"}, "was made just so"),
+        ({"verifier": "exact"}, "has exactly these options"),
         ({"verifier": "exact", "settings": {"colour": "red"}}, "no option 'colour'"),
-        ({"verifier": "rm", "threshold": float("nan")}, "nan is no threshold"),
+        ({"verifier": "rm", "threshold": float("nan")}, "nan is not a valid threshold"),
         ({"verifier": "rm", "threshold": 0.5, "ask": True}, "Scores are stored"),
         ({"verifier": "rm", "threshold": 0.5, "basis": Basis(where=("completion_id=nowhere",))}, "has no verdict on"),
     ):

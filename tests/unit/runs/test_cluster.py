@@ -180,7 +180,7 @@ def ran_on(project: Project, kind: str) -> None:
 
 def test_what_is_no_cluster_is_told(judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_project(home(judged, tmp_path))) as project:
-        with pytest.raises(UsageError, match="is nowhere to judge"):
+        with pytest.raises(UsageError, match="is not the address of a cluster"):
             start(project, "rules", on="kubernetes")
         monkeypatch.setattr("workbench.runs.cluster.find_spec", lambda _: None)
         with pytest.raises(UsageError, match="Ray is not installed"):

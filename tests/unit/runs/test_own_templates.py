@@ -110,7 +110,7 @@ def test_an_own_one_begins_with_its_file(project: Project) -> None:
         (KIND, {"strategy": "mcts"}, "mcts has its own"),
         (KIND, {"strategy": "template"}, "template: it is missing"),
         (KIND, {"strategy": "nobody"}, "strategy: it is"),
-        ("bleu", {}, "asks by no template"),
+        ("bleu", {}, "uses no prompt template"),
         (KIND, {"template": "/nowhere/t.toml"}, "no template /nowhere"),
     ],
 )
@@ -213,7 +213,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_name_is_refused(project: Project, name: str) -> None:
-    with pytest.raises(UsageError, match="no name for a template"):
+    with pytest.raises(UsageError, match="not a valid template file name"):
         keep(project, draft(), name)
     assert files(project) == {}
 

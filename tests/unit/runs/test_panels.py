@@ -160,10 +160,10 @@ def test_nobody_is_asked_before_the_user_has_accepted_every_members_server_and_t
     ("members", "said"),
     [
         ("a", "members: a panel has two or more"),
-        ("a,nobody", "members: 'nobody' is no verifier of this project"),
-        ("a,exact", "members: 'exact' is no verifier of this project"),
-        ("a,llm-judge", "members: 'llm-judge' is no verifier of this project"),
-        ("a,self", "members: 'self' is no verifier of this project"),
+        ("a,nobody", "members: 'nobody' is not a verifier of this project"),
+        ("a,exact", "members: 'exact' is not a verifier of this project"),
+        ("a,llm-judge", "members: 'llm-judge' is not a verifier of this project"),
+        ("a,self", "members: 'self' is not a verifier of this project"),
         ("", "members: it is missing"),
     ],
 )

@@ -287,10 +287,10 @@ def test_nobody_is_asked_before_every_stages_server_and_template_is_accepted(
     ("stages", "said"),
     [
         ("", "stages: it is missing"),
-        ("rules, nobody", "stages: 'nobody' is no verifier of this project"),
-        ("rules, self", "stages: 'self' is no verifier of this project"),
-        ("rules, stack", "stages: 'stack' is no verifier of this project"),
-        ("rules, pairwise", "stages: 'pairwise' is no verifier of this project"),
+        ("rules, nobody", "stages: 'nobody' is not a verifier of this project"),
+        ("rules, self", "stages: 'self' is not a verifier of this project"),
+        ("rules, stack", "stages: 'stack' is not a verifier of this project"),
+        ("rules, pairwise", "stages: 'pairwise' is not a verifier of this project"),
         ("rules, execution", "'execution' runs programs"),
         ("rules, llm-judge", "'llm-judge' rejects its options"),
         ("rules:maybe", "'maybe' settles nothing"),
@@ -312,7 +312,7 @@ def test_a_list_in_the_settings_file_is_a_stack(project: Project) -> None:
                 '[verifiers.both]\nkind = "stack"\nstages = ["rules:correct", "dear:score>=0.5/correct@A/B", "dear"]\n'
             )
         assert runs.work(start(project, "both", trust=True).run).state == "complete"
-        with pytest.raises(UsageError, match="no verifier of this project that a panel"):
+        with pytest.raises(UsageError, match="not a verifier of this project that a panel"):
             make(choose(project, "judge-panel", {"members": "dear,both"}))
 
 

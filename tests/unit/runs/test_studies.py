@@ -84,7 +84,7 @@ def test_points_vary_one_option_at_a_time_or_all_together() -> None:
     assert sweep_points(vary, grid=False) == [{"depth": "3"}, {"depth": "9"}, {"rollouts": "4"}]
     assert sweep_points(vary, grid=True) == [{"depth": "3", "rollouts": "4"}, {"depth": "9", "rollouts": "4"}]
     assert point_name("mcts", {"depth": "3", "rollouts": "4"}) == "mcts/depth-3/rollouts-4"
-    with pytest.raises(UsageError, match="varies something"):
+    with pytest.raises(UsageError, match="needs an option to vary"):
         sweep_points({}, grid=True)
     with pytest.raises(UsageError, match="has 900 points"):
         sweep_points({name: [str(number) for number in range(30)] for name in ("depth", "delta")}, grid=True)
@@ -165,7 +165,7 @@ def test_a_duel_compares_the_trajectories_blind_and_in_both_orders(project: Proj
         "secret-mcts",
         "secret-vanilla",
     }
-    assert started.verifier not in comparable(project), "it is no verdict on completions"
+    assert started.verifier not in comparable(project), "it is not a verdict on completions"
 
     again = start_duel(project, "secret-mcts", "secret-vanilla", {"base_url": server.url, "model": "arbiter"})
     assert (again.run, again.state) == (started.run, "complete")
@@ -194,7 +194,7 @@ def test_duels_that_can_not_be_are_refused(project: Project, server: ScriptedSer
         start_duel(project, "one", "exact", options)
     with pytest.raises(UsageError, match="two different judges"):
         start_duel(project, "one", "one", options)
-    with pytest.raises(UsageError, match="which is no duel"):
+    with pytest.raises(UsageError, match="which is not a duel"):
         duel_report(project, exact.run)
 
 

@@ -70,7 +70,7 @@ def test_what_cannot_be_run_leaves_nothing(project: Project) -> None:
         start(project, "exact", selection=Selection((parse_condition("state=odd"),)))
     with pytest.raises(UsageError, match="its own verdicts"):
         start(project, "exact", selection=Selection((parse_condition("verdict:exact=none"),)))
-    with pytest.raises(UsageError, match="no name for a verifier"):
+    with pytest.raises(UsageError, match="not a valid verifier name"):
         start(project, "exact", name="a=b")
     assert verifying.configured(project) == []
     assert verifying.runs(project) == []

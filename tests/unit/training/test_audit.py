@@ -186,7 +186,7 @@ def test_a_data_set_that_is_no_training_is_not_written_into(tmp_path: Path) -> N
     with project.database.write() as connection:
         connection.execute("INSERT INTO datasets (name, created_at) VALUES ('training', '2026')")
     project.close()
-    with pytest.raises(UsageError, match="is a data set that is no training"):
+    with pytest.raises(UsageError, match="is a data set that is not a training"):
         workbench.reward("rules", audit=tmp_path / "a.db")
 
 

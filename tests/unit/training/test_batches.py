@@ -92,7 +92,7 @@ def test_columns_are_named_or_told_to_be_missing() -> None:
             judge({"reply": ["a"]})
         with pytest.raises(UsageError, match="'e_score' already"):
             judge({"gold": ["a"], "reply": ["a"], "e_score": [1]})
-        with pytest.raises(UsageError, match="is no batch"):
+        with pytest.raises(UsageError, match="is not a batch"):
             judge([1])
 
 

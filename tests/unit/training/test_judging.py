@@ -72,7 +72,7 @@ def test_the_question_and_the_type_are_heeded() -> None:
         (({"a": 1}, "x"), r"reference must be text"),
         ((b"1", "x"), r"reference must be text"),
         (([["1"]], "x"), r"reference\[0\] must be text"),
-        ((10**5000, "x"), r"reference is a number of too many digits"),
+        ((10**5000, "x"), r"reference is a number with too many digits"),
         (("1", None), r"completion must be text; it is missing"),
         (("1", "x", ["q"]), r"question must be text"),
         (("1", "x", "", 5), r"no answer subtype '5'"),

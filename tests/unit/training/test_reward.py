@@ -148,7 +148,7 @@ def test_undecided_ones_count_as_told(undecided: float | None) -> None:
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
 def test_a_reward_is_finite(wrong: float) -> None:
-    with pytest.raises(UsageError, match="is no reward"):
+    with pytest.raises(UsageError, match="is not a valid reward"):
         workbench.reward("exact", undecided=wrong)
 
 
@@ -338,8 +338,8 @@ def test_references_and_completions_as_numpy_and_frames_have_them() -> None:
         assert reward(prompts=[chat], completions=[chat], ground_truth=np.array([2])) == [1.0]
         for given, said in (
             (np.array("2"), "ground_truth must be a list"),
-            ([10**5000], r"ground_truth\[0\] is a number of too many digits"),
-            ([Fraction(10**5000, 7)], r"ground_truth\[0\] is a number of too many digits"),
+            ([10**5000], r"ground_truth\[0\] is a number with too many digits"),
+            ([Fraction(10**5000, 7)], r"ground_truth\[0\] is a number with too many digits"),
         ):
             with pytest.raises(UsageError, match=said):
                 reward(prompts=["q"], completions=[r"\boxed{2}"], ground_truth=given)

@@ -132,7 +132,7 @@ class Slow(Hostile):
     [
         ("misnamed", Misnamed, "calls itself 'someone-else'"),
         ("unversioned", Unversioned, "no version"),
-        ("unplain", Unplain, "no plain data"),
+        ("unplain", Unplain, "not plain data"),
         ("quitter", Quitter, "SystemExit: 4"),
     ],
 )

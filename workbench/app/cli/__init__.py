@@ -166,7 +166,7 @@ def main() -> None:
     except WorkbenchError as error:
         _end(error)
     except UnicodeEncodeError as error:
-        _end(UsageError(f"{error.object[:200]!r} is no UTF-8 text.", "Is the locale right? See: locale"))
+        _end(UsageError(f"{error.object[:200]!r} is not valid UTF-8 text.", "Is the locale right? See: locale"))
     except OSError as error:
         _end(WorkbenchError(f"{error.filename or 'The output'}: {error.strerror}."))
 

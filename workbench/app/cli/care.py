@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class BackupOptions(Options, frozen=True, kw_only=True):
     database: Database
     file: Annotated[Path, argument(output="file")]
-    force: Annotated[bool, option("Replace an existing file, unless it is a good copy with more in it.")] = False
-    discard: Annotated[bool, option("With --force: replace even a copy with more in it, or of another project.")] = (
-        False
-    )
+    force: Annotated[bool, option("Overwrite an existing file, unless it is an intact backup with more data.")] = False
+    discard: Annotated[
+        bool, option("With --force: overwrite even a backup that has more data or belongs to another project.")
+    ] = False
 
 
 @verb
@@ -35,7 +35,7 @@ def backup_command(options: BackupOptions) -> Output:
     restore
     """
     if options.discard and not options.force:
-        raise click.UsageError("--discard is about what --force replaces: give both.")
+        raise click.UsageError("--discard requires --force.")
     from workbench.care.backups import backup_of
 
     with showing_progress():
@@ -89,14 +89,15 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
     database: Database
     repairing: Annotated[
         bool,
-        option(
-            "First rebuild what can be derived: indexes, item states, columns. The original file is kept.", "--repair"
-        ),
+        option("First rebuild derived data: indexes, item states and columns. The original file is kept.", "--repair"),
     ] = False
     cluster: Annotated[
         str | None,
         option(
-            "Attack the sandbox of every node of a cluster, too: ray, or ray://HOST:PORT.", "--on", metavar="CLUSTER"
+            "Also attack the sandbox on every node of a Ray cluster: ray (the cluster of this machine) or "
+            "ray://HOST:PORT.",
+            "--on",
+            metavar="CLUSTER",
         ),
     ] = None
 
@@ -124,9 +125,7 @@ def doctor_command(options: DoctorOptions) -> Output:
             findings += node_sandboxes(options.cluster)
     healthy = all(finding.ok for finding in findings)
     return Output(
-        {"ok": healthy, "findings": findings},
-        lambda _: _show(options.database, findings),
-        code=0 if healthy else 1,
+        {"ok": healthy, "findings": findings}, lambda _: _show(options.database, findings), code=0 if healthy else 1
     )
 
 

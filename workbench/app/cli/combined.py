@@ -33,7 +33,7 @@ class CostOptions(Options, frozen=True, kw_only=True):
     verifiers: Verifiers = ()
     against: Annotated[
         Literal["dollars", "tokens", "seconds", "calls"] | None,
-        option("Cost to minimise; by default dollars if all prices are known, else tokens."),
+        option("Cost to compare with accuracy.  [default: dollars if all prices are known, else tokens]"),
     ] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
@@ -78,14 +78,14 @@ class BestOfOptions(Options, frozen=True, kw_only=True):
     verifiers: Verifiers = ()
     sizes: Annotated[
         tuple[int, ...],
-        option("Completions to pick from; 1, 2, 4, 8 … by default.", "--n", metavar="N[,N…]", read=_sizes),
+        option("Numbers of completions to pick from.  [default: 1, 2, 4, 8 …]", "--n", metavar="N[,N…]", read=_sizes),
     ] = ()
     basis: Basis = Basis()
 
 
 @verb
 def best_of_command(project: Project, options: BestOfOptions) -> Output:
-    """Let verifiers pick one of n completions: how often is it correct?
+    """Show how often the one of n completions that a verifier picks is correct (best of n).
 
     By score if a verifier gives scores, else by verdict, compared with a random pick and the best possible one
     (pass@n). Only questions with at least n completions count, all equally; --protocol says how abstentions are
@@ -93,12 +93,7 @@ def best_of_command(project: Project, options: BestOfOptions) -> Output:
     """
     from workbench.measuring.selecting import best_of, best_of_text
 
-    report = best_of(
-        project,
-        options.verifiers,
-        sizes=options.sizes,
-        **options.basis.arguments,
-    )
+    report = best_of(project, options.verifiers, sizes=options.sizes, **options.basis.arguments)
     return Output(report, best_of_text)
 
 
@@ -133,13 +128,18 @@ class EstimateOptions(Options, frozen=True, kw_only=True):
     predictors: Annotated[
         tuple[str, ...],
         option(
-            "A verifier whose verdicts predict gold (repeatable); by default all others that have run.",
+            "Verifier whose verdicts predict gold (repeatable).  [default: all other verifiers that have run]",
             "--predictor",
             metavar="NAME",
         ),
     ] = ()
     by: Annotated[
-        str | None, option("By group, and stratified by it, as in: workbench accuracy.", metavar="FIELD[,FIELD]")
+        str | None,
+        option(
+            "Break down by these fields, with labels stratified by them; fields are those of "
+            "`workbench accuracy --by`.",
+            metavar="FIELD[,FIELD]",
+        ),
     ] = None
     basis: Basis = Basis()
 
@@ -154,13 +154,7 @@ def estimate_command(project: Project, options: EstimateOptions) -> Output:
     """
     from workbench.measuring.estimating import estimate, estimate_text
 
-    report = estimate(
-        project,
-        options.verifier,
-        options.predictors,
-        by=options.by,
-        **options.basis.arguments,
-    )
+    report = estimate(project, options.verifier, options.predictors, by=options.by, **options.basis.arguments)
     return Output(report, estimate_text)
 
 
@@ -176,7 +170,7 @@ class CorrelateOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def correlate_command(project: Project, options: CorrelateOptions) -> Output:
-    """Show how far a verifier's scores follow the gold labels: Kendall, Pearson and Spearman.
+    """Show how well a verifier's scores correlate with gold labels: Kendall, Pearson and Spearman.
 
     Each over all items, and as the mean of the questions' own coefficients, with the number of questions that have one:
     a question whose scores or labels are all the same has none.
@@ -214,7 +208,7 @@ class PairsOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument("VERIFIER")]
     by: Annotated[
         Literal["type", "subtype", "domain", "source", "dataset"] | None,
-        option("Break down by this; the row over all pairs is always there."),
+        option("Break down by this field; the row over all pairs is always shown."),
     ] = None
     gold: Gold = "final"
     where: Where = ()
@@ -237,7 +231,7 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
 
 class CalibrateOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument("VERIFIER")]
-    folds: Annotated[int, option("Number of folds of the questions.", ge=2, le=1_000)] = 5
+    folds: Annotated[int, option("Number of cross-validation folds; a question is in one fold.", ge=2, le=1_000)] = 5
     figures: Annotated[Path | None, plot_folder("reliability plots to this folder, each")] = None
     gold: Gold = "final"
     where: Where = ()
@@ -266,13 +260,17 @@ def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
 
 class DownstreamOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument(exists=True)]
-    by: Annotated[str | None, option("Accuracy by group, too, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = (
-        None
-    )
+    by: Annotated[
+        str | None,
+        option(
+            "Also break accuracy down by these fields, those of `workbench accuracy --by`.", metavar="FIELD[,FIELD]"
+        ),
+    ] = None
     scored_by: Annotated[
         str | None,
         option(
-            "Verifier whose verdicts decide which completions of the models are correct; gold by default.",
+            "Verifier whose verdicts decide which completions of the models are correct.  [default: gold "
+            "labels decide]",
             metavar="VERIFIER",
         ),
     ] = None

@@ -199,7 +199,7 @@ def required_selection(where: tuple[str, ...], limit: int | None = None) -> Sele
         click.UsageError: There is no condition.
     """
     if not where:
-        raise click.UsageError("Say which items: --where FIELD=VALUE")
+        raise click.UsageError("Name the items: --where FIELD=VALUE")
     return selection_of(where, limit)
 
 
@@ -433,7 +433,8 @@ def _words(info: RunInfo) -> str:
 Models = Annotated[
     tuple[str, ...],
     option(
-        "A table [models.NAME] of workbench.toml, or the model's name on the server at base_url",
+        "Model to use (repeatable): NAME of a table [models.NAME] in workbench.toml, or a model name on the "
+        "server at base_url.",
         "--model",
         metavar="NAME",
     ),
@@ -441,7 +442,8 @@ Models = Annotated[
 ModelSettings = Annotated[
     dict[str, str],
     option(
-        "base_url, api_key_env, temperature, max_tokens, seed, max_calls, max_cost, rpm … (docs/code-synthetic.md)",
+        "Set an option of the model (repeatable): base_url, api_key_env, temperature, max_tokens, seed, "
+        "max_calls, max_cost, rpm … (docs/code-synthetic.md).",
         "-o",
         "--option",
         metavar="KEY=VALUE",

@@ -26,15 +26,22 @@ if TYPE_CHECKING:
 
 class CompleteOptions(Options, frozen=True, kw_only=True):
     plan: Annotated[Path | None, argument(exists=True)] = None
-    set_: Annotated[str | None, option("The set of questions, if the plan names none.", metavar="NAME")] = None
-    dataset: Annotated[str | None, option("All questions of a data set instead.", metavar="NAME")] = None
+    set_: Annotated[
+        str | None, option("Set of questions to complete, if the plan doesn't name one.", metavar="NAME")
+    ] = None
+    dataset: Annotated[
+        str | None, option("Complete all questions of this data set instead of a set.", metavar="NAME")
+    ] = None
     models: Annotated[
-        tuple[str, ...], option("Only this model of the plan (repeatable).", "--model", metavar="NAME")
+        tuple[str, ...],
+        option(
+            "Use only this model of the plan; without a plan, use this model (repeatable).", "--model", metavar="NAME"
+        ),
     ] = ()
     settings: Annotated[
         dict[str, str],
         option(
-            "Without a plan: base_url, api_key_env, temperature, max_tokens, rpm, max_cost … of --model.",
+            "Without a plan: set an option of --model: base_url, api_key_env, temperature, max_tokens, rpm, max_cost …",
             "-o",
             "--option",
             metavar="KEY=VALUE",
@@ -43,10 +50,12 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
     ] = NONE_GIVEN
     samples: Annotated[
         int,
-        option("Without a plan: completions of each question.", "-n", "--samples", ge=1, le=1000, shows_default=False),
+        option(
+            "Without a plan: number of completions per question.", "-n", "--samples", ge=1, le=1000, shows_default=False
+        ),
     ] = 1
-    dry_run: Annotated[bool, option("Only estimate the cost; nothing is sent.")] = False
-    retry_errors: Annotated[bool, option("Ask again for completions that failed permanently.")] = False
+    dry_run: Annotated[bool, option("Estimate the cost without sending requests.")] = False
+    retry_errors: Annotated[bool, option("Request again the completions that failed permanently.")] = False
     trust: Trust = False
 
 
@@ -76,13 +85,13 @@ def _plan(project: Project, options: CompleteOptions) -> CompletionPlan:
     if options.plan is None:
         plan = plan_of(project, options.models, settings, options.samples)
     elif settings or options.samples > 1:
-        raise click.UsageError("-o and -n are for a model without a plan: write them into the plan.")
+        raise click.UsageError("-o and -n are for use without a plan: write them into the plan.")
     else:
         plan = only(plan_in(project, options.plan), options.models)
     if options.set_ is None and dataset is None:
         return plan
     if plan.set is not None or plan.dataset is not None:
-        raise click.UsageError("The plan says which questions: leave --set and --dataset out.")
+        raise click.UsageError("The plan names the questions: leave --set and --dataset out.")
     return structs.replace(plan, set=None if options.set_ is None else SetName.parse(options.set_), dataset=dataset)
 
 

@@ -130,7 +130,9 @@ _SOURCES: Columns[SourceStatus] = (
 class CurateLicenceOptions(Options, frozen=True, kw_only=True):
     source: Annotated[str | None, argument()] = None
     licence: Annotated[str | None, argument()] = None
-    as_published: Annotated[bool, option("Give VerifyBench's sources without a licence those of its table 7.")] = False
+    as_published: Annotated[
+        bool, option("Give each VerifyBench source without a licence the one in table 7 of the paper.")
+    ] = False
 
 
 @verb(within=True)
@@ -162,16 +164,22 @@ class CurateExcludeOptions(Options, frozen=True, kw_only=True):
     reason: Annotated[
         str | None,
         option(
-            "Reason: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            "Reason for the exclusion. " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
             choices=tuple(EXCLUSION_REASONS),
         ),
     ] = None
-    note: Annotated[str, option("A note; required with --reason other.", metavar="TEXT")] = ""
+    note: Annotated[str, option("Note that explains the reason; required with --reason other.", metavar="TEXT")] = ""
     by: By = BY
-    candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with reasons.")] = False
-    accept: Annotated[bool, option("With --candidates: exclude the listed questions, each for its reason.")] = False
+    candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with the reasons.")] = (
+        False
+    )
+    accept: Annotated[bool, option("With --candidates: exclude the listed questions, each for its listed reason.")] = (
+        False
+    )
     listing: Annotated[bool, option("List every excluded question, with reason and author.", "--list")] = False
-    undo: Annotated[bool, option("Include questions again: those named, or all with that --reason.")] = False
+    undo: Annotated[
+        bool, option("Include excluded questions again: the named ones, or all that were excluded for this --reason.")
+    ] = False
 
 
 @verb(within=True)
@@ -210,7 +218,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
     return Output(
         done,
         lambda found: [
-            f"{found.excluded:,} taken out, {found.restored:,} taken in again, {found.unchanged:,} unchanged"
+            f"{found.excluded:,} excluded, {found.restored:,} included again, {found.unchanged:,} unchanged"
         ],
     )
 
@@ -219,9 +227,9 @@ def _check(options: CurateExcludeOptions) -> None:
     if sum((options.candidates, options.listing, options.undo)) > 1:
         raise UsageError("Give one of --candidates, --list and --undo.", "See: workbench curate DB exclude --help")
     if options.accept and not options.candidates:
-        raise UsageError("--accept goes with --candidates.")
+        raise UsageError("--accept requires --candidates.")
     if options.ids and (options.candidates or options.listing):
-        raise UsageError("--candidates and --list name questions themselves.", "Leave the ids out.")
+        raise UsageError("--candidates and --list select the questions themselves.", "Leave the ids out.")
     if not (options.candidates or options.listing or options.undo or (options.ids and options.reason)):
         raise UsageError("Name the questions and the reason.", "Write: ID… --reason CODE, or --candidates")
 
@@ -247,32 +255,41 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
     threshold: Annotated[
         float | None,
         option(
-            "Minimum share of common shingles, or minimum cosine for embeddings, of duplicates.  [default: 0.7; "
-            "embeddings: 0.9]",
+            "Minimum similarity of duplicates: the share of common shingles or the cosine of embeddings.  "
+            "[default: 0.7; embeddings: 0.9]",
             gt=0,
             le=1,
         ),
     ] = None
-    shingle: Annotated[int, option("Words and numbers in a shingle.", ge=1, le=20)] = 2
+    shingle: Annotated[int, option("Length of a shingle: its number of words and numbers.", ge=1, le=20)] = 2
     model: Annotated[
-        str | None, option("Compare embeddings of a model server: [models.NAME], or one at a base_url", metavar="NAME")
+        str | None,
+        option(
+            "Compare embeddings of this model on a server: NAME of a table [models.NAME] in "
+            "workbench.toml, or a model name on the server at base_url.",
+            metavar="NAME",
+        ),
     ] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
-        str | None, option("Compare embeddings of sentence-transformers on this machine.", metavar="NAME")
+        str | None,
+        option(
+            "Compare embeddings of this sentence-transformers model on this machine: a folder or a Hugging Face name.",
+            metavar="NAME",
+        ),
     ] = None
     file: Annotated[
         Path | None,
         option(
-            'Compare embeddings from a file: lines {"task_id": the question\'s id, "vector": […]}.',
+            'Compare embeddings from this file of JSON lines: {"task_id": the question\'s id, "vector": […]}.',
             "--embeddings",
             metavar="FILE",
             exists=True,
         ),
     ] = None
-    pairs: Annotated[bool, option("List every duplicate with the question that is kept.")] = False
-    dry_run: Annotated[bool, option("Show what would be excluded, and write nothing.")] = False
-    undo: Annotated[bool, option("Include all duplicates again.")] = False
+    pairs: Annotated[bool, option("List each duplicate together with the question that is kept instead.")] = False
+    dry_run: Annotated[bool, option("Show what would be excluded without writing anything.")] = False
+    undo: Annotated[bool, option("Include all excluded duplicates again.")] = False
     by: By = BY
     trust: Trust = False
 
@@ -333,14 +350,14 @@ def _print(report: DuplicatesReport) -> None:
     how = f"shingles of {report.shingle}" if report.shingle is not None else report.similarity
     show(
         f"{report.duplicates:,} duplicates ({how}, {report.threshold:g}), {report.across:,} of them of a question of "
-        f"another source; {report.excluded:,} taken out"
+        f"another source; {report.excluded:,} excluded"
     )
     for pair in report.pairs or ():
         show(_pair(pair))
 
 
 def _pair(pair: DuplicatePair) -> str:
-    return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis like {pair.of} ({pair.of_source})"
+    return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis similar to {pair.of} ({pair.of_source})"
 
 
 # -- ``workbench curate DB types --model NAME``, ``--set QUESTION=SUBTYPE`` and ``--list``
@@ -349,23 +366,35 @@ def _pair(pair: DuplicatePair) -> str:
 class CurateTypesOptions(Options, frozen=True, kw_only=True):
     scope: Scope = Scope()
     model: Annotated[
-        str | None, option("Ask this model: [models.NAME] of workbench.toml, or one at a base_url", metavar="NAME")
+        str | None,
+        option(
+            "Model that proposes types: NAME of a table [models.NAME] in workbench.toml, or a "
+            "model name on the server at base_url.",
+            metavar="NAME",
+        ),
     ] = None
     settings: ModelSettings = NONE_GIVEN
-    name: Annotated[str | None, option("Name of the proposals.  [default: the model's name]")] = None
+    name: Annotated[str | None, option("Name under which the proposals are stored.  [default: the model's name]")] = (
+        None
+    )
     template: Annotated[
-        Path | None, option("Use your copy of a published prompt: a text with {question} and {answer}.", metavar="FILE")
+        Path | None,
+        option(
+            "Prompt file to use, such as your copy of a published prompt, with the "
+            "placeholders {question} and {answer}.",
+            metavar="FILE",
+        ),
     ] = None
-    untyped: Annotated[bool, option("Ask only about questions without a type.")] = False
+    untyped: Annotated[bool, option("Have the model propose types only for questions without a type.")] = False
     said: Annotated[
         tuple[str, ...],
-        option("Set a question's type, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
+        option("Set the type of a question, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
     ] = ()
     accept: Annotated[
         Literal["people", "model"] | None,
         option(
-            "Let types count everywhere: one annotator's (people), or the newest proposals for questions "
-            "without any (model).  [people]",
+            "Accept unconfirmed types, so that they count everywhere: types that one annotator gave (people), or the "
+            "newest proposals for questions without a type (model).  [people if no value is given]",
             bare="people",
         ),
     ] = None
@@ -388,7 +417,7 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
         raise UsageError("Give one of --model, --set, --accept and --list.")
     scope = options.scope
     if options.template is not None and options.model is None:
-        raise UsageError("--template is what a model is asked by.", "Name one: --model NAME")
+        raise UsageError("--template requires a model.", "Name one: --model NAME")
     if options.model is not None:
         return _propose(project, options.model, options, scope)
     if options.said:
@@ -433,10 +462,7 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
     say_calls(project, report.run)
     failed = f"  {report.failed:,} calls failed permanently; the same command tries them again."
     return Output(
-        report,
-        _proposed_lines,
-        after=[failed] if report.failed else (),
-        code=REFUSED_SOME if report.failed else 0,
+        report, _proposed_lines, after=[failed] if report.failed else (), code=REFUSED_SOME if report.failed else 0
     )
 
 
@@ -454,7 +480,7 @@ def _say(project: Project, options: CurateTypesOptions) -> Output:
     report = say_types(project, said, by=options.by, dataset=options.scope.dataset)
     return Output(
         report,
-        lambda found: [f"{found.imported} said, {found.unchanged} unchanged, {found.refused} refused"],
+        lambda found: [f"{found.imported} set, {found.unchanged} unchanged, {found.refused} rejected"],
         after=some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals]),
         code=REFUSED_SOME if report.refused else 0,
     )
@@ -467,9 +493,9 @@ def _print_types(report: TypesReport) -> None:
     show(f"others: {counted(apart)}")
     if report.alone:
         instead = "" if report.origins.get("one person") else " instead of their file"
-        show(f"To let what one person said of {report.alone:,} count{instead}: workbench curate DB types --accept")
+        show(f"To accept {report.alone:,} types by one annotator{instead}: workbench curate DB types --accept")
     if proposed := report.origins.get("model"):
-        show(f"To let what a model proposed of {proposed:,} count: workbench curate DB types --accept model")
+        show(f"To accept {proposed:,} types that a model proposed: workbench curate DB types --accept model")
     for one in report.proposals:
         show(f"{one.verifier} (run {one.run}): {one.suggested:,} of {one.questions:,} questions with a proposal")
         subtype = NONE if one.accuracy is None else percent(one.accuracy)

@@ -29,17 +29,7 @@ from workbench.core.code_tests.broken import BrokenTest
 from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
-from workbench.core.options import (
-    BY,
-    By,
-    Database,
-    Limit,
-    MaxLine,
-    Options,
-    Where,
-    argument,
-    option,
-)
+from workbench.core.options import BY, By, Database, Limit, MaxLine, Options, Where, argument, option
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine
@@ -75,13 +65,15 @@ _MAX_PREVIEW = 60
 class ImportOptions(Options, frozen=True, kw_only=True):
     database: Database
     files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
-    format: Annotated[str, option(choices=["auto", *FORMATS])] = "auto"
-    dataset: Annotated[str | None, option("Name of the data set [default: as in the file, else its name].")] = None
+    format: Annotated[str, option("Format of the files.", choices=["auto", *FORMATS])] = "auto"
+    dataset: Annotated[
+        str | None, option("Name of the data set.  [default: the name in the file, else the file's name]")
+    ] = None
     maps: Annotated[
         tuple[str, ...],
         option(
             "Read FIELD from COLUMN, such as question=prompt or completion=choices.0.message.content; FIELD= "
-            "leaves it out (repeatable).",
+            "leaves the field out (repeatable).",
             "--map",
             metavar="FIELD=COLUMN",
         ),
@@ -89,20 +81,29 @@ class ImportOptions(Options, frozen=True, kw_only=True):
     verdicts: Annotated[
         tuple[str, ...],
         option(
-            "Read COLUMN as the verdicts of verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, abstain, "
-            "or scores (repeatable).",
+            "Import COLUMN as verdicts of verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, "
+            "abstain, or scores (repeatable).",
             "--verdict",
             metavar="NAME=COLUMN",
         ),
     ] = ()
-    source: Annotated[str | None, option("Source of rows that name none.", metavar="DOMAIN/NAME")] = None
-    licence: Annotated[str | None, option("Licence of the source, for rows that name none.", metavar="NAME")] = None
-    keep_equal: Annotated[bool, option("Keep equal rows without ids as separate items, as for samples.")] = False
+    source: Annotated[
+        str | None, option("Source of the questions, for rows that don't name one.", metavar="DOMAIN/NAME")
+    ] = None
+    licence: Annotated[str | None, option("Licence of the source, for rows that don't name one.", metavar="NAME")] = (
+        None
+    )
+    keep_equal: Annotated[
+        bool, option("Import equal rows without ids as separate items, such as repeated samples.")
+    ] = False
     max_line: MaxLine = DEFAULT_MAX_LINE
     run_version: Annotated[
-        str, option("Version of the graders in a log: another version is another run.", metavar="TEXT")
+        str,
+        option(
+            "Version of the graders in an evaluation log; verdicts of each version are a separate run.", metavar="TEXT"
+        ),
     ] = "1"
-    dry_run: Annotated[bool, option("Show accepted and rejected rows; write nothing.")] = False
+    dry_run: Annotated[bool, option("Show accepted and rejected rows without importing them.")] = False
 
 
 @verb
@@ -194,7 +195,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show(f"  {report.code.words}")
     if report.broken:
         many = counted(report.broken, "broken test")
-        show(f"  {many} set apart: they say nothing about any solution, and never count")
+        show(f"  {many} excluded: they distinguish no solutions, and never count")
     if not report.read:
         say("Nothing was imported: no row was found in " + ", ".join(str(plan.path) for plan in plans) + ".")
     for file in report.files or []:
@@ -221,7 +222,7 @@ def _beginning(text: str) -> str:
 def _print_verdicts(report: ImportReport) -> None:
     show(
         f"Verdicts: {report.verdicts} imported, {report.verdicts_unchanged} unchanged, "
-        f"{report.verdicts_refused} refused"
+        f"{report.verdicts_refused} rejected"
     )
     for name, run in (report.verifiers or {}).items():
         show(f"  {name}: run {run}")
@@ -367,15 +368,15 @@ class ExcludeOptions(Options, frozen=True, kw_only=True):
     reason: Annotated[
         str | None,
         option(
-            "Why they can't be judged: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            "Reason for the exclusion. " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
             choices=tuple(EXCLUSION_REASONS),
         ),
     ] = None
-    note: Annotated[str, option("A note; required with --reason other.", metavar="TEXT")] = ""
+    note: Annotated[str, option("Note that explains the reason; required with --reason other.", metavar="TEXT")] = ""
     by: By = BY
-    undo: Annotated[bool, option("Include items that coordinators have excluded.")] = False
+    undo: Annotated[bool, option("Include items again that coordinators excluded.")] = False
     listing: Annotated[bool, option("List every excluded item, with reason and author.", "--list")] = False
-    candidates: Annotated[bool, option("List items that a rule finds unsuitable, each with the reason.")] = False
+    candidates: Annotated[bool, option("List items that a rule finds unsuitable, each with its reason.")] = False
 
 
 @verb
@@ -425,7 +426,7 @@ class SelectedByOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "add", "remove"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument()] = ()
     dataset: Annotated[
-        str | None, option("The data set they selected; required to add and remove.", metavar="NAME")
+        str | None, option("Data set whose items the judges selected; required with add and remove.", metavar="NAME")
     ] = None
 
 
@@ -459,13 +460,13 @@ def _judge_lines(found: dict[str, list[str]]) -> list[str]:
 
 
 class TypesOptions(Options, frozen=True, kw_only=True):
-    verifier: Annotated[str, option("The verifier of the suggestions (kind answer-type).", metavar="NAME")]
-    questions: Annotated[bool, option("Print the suggestions, one JSON line per question.")] = False
+    verifier: Annotated[str, option("Verifier of the kind answer-type that suggested the types.", metavar="NAME")]
+    questions: Annotated[bool, option("Print the suggested types, one JSON line per question.")] = False
 
 
 @verb
 def types_command(project: Project, options: TypesOptions, as_json: bool) -> Output | None:
-    """Show how well the answer types that a model suggests agree with those in force."""
+    """Show how well the answer types that a model suggests agree with the current ones."""
     from workbench.measuring.suggesting import suggestions, type_report, types_text
 
     if options.questions and as_json:

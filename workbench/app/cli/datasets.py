@@ -21,7 +21,7 @@ _NAMES: Final = {"list": "", "rename": "NAME NEW_NAME", "exclude": "NAME --reaso
 class DatasetsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "rename", "exclude", "restore"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument("[NAME] [NEW_NAME]")] = ()
-    reason: Annotated[str, option("Why the data set is excluded.", metavar="TEXT")] = ""
+    reason: Annotated[str, option("Reason for excluding the data set.", metavar="TEXT")] = ""
     by: By = BY
 
 
@@ -42,7 +42,7 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
     if len(options.names) != len(_NAMES[options.verb].split(" --")[0].split()):
         raise UsageError(f"Write: workbench datasets DB {options.verb} {_NAMES[options.verb]}".rstrip())
     if options.reason and options.verb != "exclude":
-        raise UsageError("--reason goes with exclude.")
+        raise UsageError("--reason is only for exclude.")
     if options.verb == "list":
         from workbench.measuring.counting import every_dataset
 

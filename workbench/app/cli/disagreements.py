@@ -30,20 +30,28 @@ _INDENT: Final = " " * 10
 
 
 class DisagreementsOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[Queue, option(None, "--queue")] = "verifier-gold"
+    name: Annotated[Queue, option("Kind of disagreement to list (see above).", "--queue")] = "verifier-gold"
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Verifiers whose newest complete runs are used (repeatable); by default all but always-incorrect.",
+            "Use the newest complete run of this verifier (repeatable).  [default: all verifiers except "
+            "always-incorrect]",
             "--verifier",
             metavar="NAME",
         ),
     ] = ()
-    k: Annotated[Whole | None, option("For split: K against the others (default: half, 2 of 5).", metavar="K")] = None
+    k: Annotated[
+        Whole | None,
+        option(
+            "With --queue split: number of verifiers in the minority.  [default: half, such as 2 of 5]", metavar="K"
+        ),
+    ] = None
     where: Where = ()
-    limit: Annotated[Whole, option("Maximum number of items.")] = 50
+    limit: Annotated[Whole, option("Maximum number of items to list.")] = 50
     gold: Gold = "final"
-    unreviewed: Annotated[bool, option("Leave out reviewed items, unless their gold has changed since.")] = False
+    unreviewed: Annotated[
+        bool, option("Leave out items that were reviewed, unless their gold label has changed since.")
+    ] = False
 
 
 @verb
@@ -114,16 +122,28 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Verb, argument()] = "list"
     words: Annotated[tuple[str, ...], argument("[ID… | UUID… | FILE]")] = ()
     verifier: Annotated[
-        str | None, option("The verifier in error; with errors and list: only this one.", metavar="NAME")
+        str | None,
+        option("Verifier whose verdict is an error; with errors and list, show only this verifier.", metavar="NAME"),
     ] = None
-    category: Annotated[ErrorCategory | None, option("Kind of error.")] = None
+    category: Annotated[ErrorCategory | None, option("Kind of the verifier's error.")] = None
     note: Annotated[
-        str, option("A note; the reason for labelling again; the kind of another error.", metavar="TEXT")
+        str,
+        option(
+            "Note on the decision; with send-back the reason for labelling again, with --category "
+            "other the kind of error.",
+            metavar="TEXT",
+        ),
     ] = ""
-    queue: Annotated[Queue | None, option("The queue of the items.")] = None
-    dataset: Annotated[str | None, option("The data set of the ids, if several contain them.", metavar="NAME")] = None
-    question: Annotated[str | None, option("The question of the ids, if several contain them.", metavar="ID")] = None
-    per: Annotated[Literal["type", "subtype"] | None, option("Count errors by answer type or subtype.")] = None
+    queue: Annotated[Queue | None, option("Queue in which the items were found.")] = None
+    dataset: Annotated[str | None, option("Data set of the items, if several contain these ids.", metavar="NAME")] = (
+        None
+    )
+    question: Annotated[
+        str | None, option("Question of the completions, if several contain these ids.", metavar="ID")
+    ] = None
+    per: Annotated[Literal["type", "subtype"] | None, option("Count errors by answer type or by answer subtype.")] = (
+        None
+    )
     by: By = BY
     force: Force = False
 
@@ -153,7 +173,7 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
         from workbench.measuring.reviewing.deciding import take_back
 
         done = [take_back(project, uuid, by=options.by) for uuid in options.words]
-        return Output(done, lambda done: [f"{len(done)} taken back"])
+        return Output(done, lambda done: [f"{len(done)} retracted"])
     if options.verb == "list":
         from workbench.measuring.reviewing.deciding import current_reviews
 
@@ -184,7 +204,7 @@ def _check(options: ReviewOptions) -> None:
     if verb == "send-back" and not options.note.strip():
         raise UsageError("Sending items back needs a note with the reason.", "Write: --note TEXT")
     if options.category and verb != "error":
-        raise UsageError("--category goes with error.")
+        raise UsageError("--category is only for error.")
 
 
 def _decide(project: Project, options: ReviewOptions) -> Output:
@@ -259,5 +279,5 @@ def _exchange(project: Project, options: ReviewOptions, as_json: bool) -> Output
         return output
     report = import_reviews(project, Path(name))
     return Output(
-        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} refused"]
+        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} rejected"]
     ).refusing(name, report.refusals)

@@ -42,8 +42,8 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     by: Annotated[
         str | None,
         option(
-            f"Break down by one of {', '.join(GROUPS)} (reason: the verifier's own), column:NAME (a kept "
-            "column), or by several crossed; the row over all items is always shown.",
+            f"Break down by one of {', '.join(GROUPS)} (reason is the verifier's reason code), by column:NAME "
+            "(an imported column), or by several crossed; the row over all items is always shown.",
             metavar="FIELD[,FIELD]",
         ),
     ] = None
@@ -54,28 +54,33 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     prevalence: Annotated[
         float | None,
         option(
-            "Also estimate each one's accuracy if this share of completions were correct, and which is best where.",
+            "Also estimate each verifier's accuracy if this share of completions were correct, and at which "
+            "shares each verifier is the best.",
             metavar="SHARE",
         ),
     ] = None
     accept_rate: Annotated[
         float | None,
         option(
-            "Also estimate the share of correct completions if a verifier accepts this share (Rogan and Gladen).",
+            "Also estimate the true share of correct completions, given that a verifier accepts this share "
+            "(Rogan and Gladen).",
             metavar="SHARE",
         ),
     ] = None
     label_noise: Annotated[
-        bool, option("Also estimate each one's accuracy against error-free labels, by the annotators' error rate.")
+        bool,
+        option("Also estimate each verifier's accuracy against error-free labels, from the annotators' error rate."),
     ] = False
-    seed: Annotated[int, option("The same seed, the same p-values.", ge=0)] = SEED
+    seed: Annotated[int, option("Seed of the permutation tests.", ge=0)] = SEED
     sort: Annotated[
         Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
-        option("Sort verifiers by name, or best first by this metric over all items; baselines stay last."),
+        option("Sort verifiers by name, or by this metric over all items, best first; baselines stay last."),
     ] = None
     form: TableForm = TableForm()
-    long: Annotated[bool, option("Every metric, one row per verifier, instead of accuracy by answer type.")] = False
-    as_csv: Annotated[bool, option("The same as --format csv.", "--csv")] = False
+    long: Annotated[bool, option("Show every metric, one row per verifier, instead of accuracy by answer type.")] = (
+        False
+    )
+    as_csv: Annotated[bool, option("Print CSV, the same as --format csv.", "--csv")] = False
 
 
 @verb
@@ -124,21 +129,27 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
 
 
 class TablesOptions(Options, frozen=True, kw_only=True):
-    paper: Annotated[bool, option("The tables of VerifyBench (arXiv 2505.15801).")]
-    numbers: Annotated[tuple[int, ...], option("Only this one (repeatable).", "--table", ge=1, le=5)] = ()
+    paper: Annotated[bool, option("Show the tables of the VerifyBench paper (arXiv 2505.15801).")]
+    numbers: Annotated[
+        tuple[int, ...], option("Show only the table with this number (repeatable).", "--table", ge=1, le=5)
+    ] = ()
     datasets: Annotated[
-        tuple[str, ...], option("Only these, in this order (repeatable).", "--dataset", metavar="NAME")
+        tuple[str, ...],
+        option(
+            "Show only this data set; several are shown in the given order (repeatable).", "--dataset", metavar="NAME"
+        ),
     ] = ()
     sets: Annotated[
         tuple[str, ...],
-        option("Add a column for a frozen set, after those of data sets (repeatable).", "--set", metavar="NAME"),
+        option("Add a column for this frozen set, after the data sets (repeatable).", "--set", metavar="NAME"),
     ] = ()
     where: Where = ()
     verifiers: Verifiers = ()
     given: Annotated[
         tuple[str, ...],
         option(
-            "Table 3: A with and B without the reference (repeatable); by default judges that differ in that alone.",
+            "For table 3: compare judge A, which sees the reference answer, with judge B, which does not "
+            "(repeatable).  [default: judges that differ only in that]",
             "--pair",
             metavar="A=B",
         ),
@@ -146,7 +157,8 @@ class TablesOptions(Options, frozen=True, kw_only=True):
     elsewhere: Annotated[
         Path | None,
         option(
-            "Table 4: scores on other benchmarks as columns; each line has verifier, benchmark and score, from 0 to 1.",
+            "For table 4: file with scores on other benchmarks, to be shown as columns; each line has "
+            "verifier, benchmark and score, from 0 to 1.",
             metavar="FILE",
         ),
     ] = None
@@ -188,16 +200,17 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
 
 class ReportOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
-        Path | None, option("File to write; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
+        Path | None, option("Output file; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
     ] = None
     figures: Annotated[Path | None, plot_folder("its plots to this folder, each")] = None
     format: Annotated[
-        Literal["html", "markdown"] | None, option("By default from the file's name: .md is Markdown, all else HTML.")
+        Literal["html", "markdown"] | None,
+        option("Format of the report.  [default: markdown if the file's name ends in .md, else html]"),
     ] = None
     verifiers: Verifiers = ()
     basis: Basis = Basis()
     examples: Annotated[
-        int, option("Maximum number of examples of each kind of error of each verifier.", metavar="N", ge=0, le=50)
+        int, option("Maximum number of examples per verifier and kind of error.", metavar="N", ge=0, le=50)
     ] = 3
     force: Force = False
 
@@ -248,18 +261,24 @@ def report_command(project: Project, options: ReportOptions) -> Output:
 class CompareOptions(Options, frozen=True, kw_only=True):
     verifiers: Annotated[tuple[str, ...], argument("[VERIFIER]...")] = ()
     everyone: Annotated[bool, option("Compare all verifiers with each other.", "--all")] = False
-    against: Annotated[str | None, option("Compare each with this one instead of with each other.", metavar="NAME")] = (
-        None
-    )
-    errors: Annotated[bool, option("Show agreement and joint errors of verifiers; without names, of all.")] = False
+    against: Annotated[
+        str | None, option("Compare each verifier with this one instead of comparing all pairs.", metavar="NAME")
+    ] = None
+    errors: Annotated[
+        bool, option("Show agreement and joint errors of the named verifiers, or of all if none is named.")
+    ] = False
     by: Annotated[
-        str | None, option("For two: count wins and losses by type, subtype, domain …", metavar="FIELD[,FIELD]")
+        str | None,
+        option(
+            "For two verifiers: count wins and losses by these fields, such as type, subtype or domain.",
+            metavar="FIELD[,FIELD]",
+        ),
     ] = None
     basis: Basis = Basis()
     examples: Annotated[
         int,
         option(
-            "For two: name up to N items that both, only A, only B and neither judge correctly.",
+            "For two verifiers A and B: list up to N items each that both, only A, only B and neither judge correctly.",
             metavar="N",
             ge=0,
             le=1_000,
@@ -271,7 +290,7 @@ class CompareOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def compare_command(project: Project, options: CompareOptions) -> Output:
-    """Compare verifiers on the items both of a pair have a verdict for.
+    """Compare verifiers in pairs, on the items that both have judged.
 
     For two: paired counts, both tests, and the differences with their intervals. McNemar's exact test treats items as
     independent; intervals and the permutation test are clustered by question, since completions of one question are
@@ -282,7 +301,7 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
 
     kind = _kind(options)
     if kind != "pair" and (options.by or options.examples):
-        raise click.UsageError("--by and --examples go with exactly two verifiers.")
+        raise click.UsageError("--by and --examples require exactly two verifiers.")
     how = options.basis.arguments
     report: Report
     if kind == "pair":
@@ -305,7 +324,9 @@ def _kind(options: CompareOptions) -> str:
     if options.everyone and options.verifiers:
         raise click.UsageError("Name verifiers, or use --all; not both.")
     if options.errors and several:
-        raise click.UsageError("--errors uses all verifiers, or those named: --all and --against go without it.")
+        raise click.UsageError(
+            "--errors can't be combined with --all or --against: it uses the named verifiers, or all."
+        )
     if options.errors:
         return "errors"
     if several or len(options.verifiers) > 2:

@@ -23,14 +23,18 @@ _MAX_NAMED = 5
 class JudgeFileOptions(Options, frozen=True, kw_only=True):
     source: Annotated[Path, argument("IN", exists=True, folder=True)]
     target: Annotated[Path, argument("OUT", output="file", folder=True)]
-    verifier: Annotated[str, option("A verifier that needs texts only, or execution.", metavar="NAME")] = "rules"
+    verifier: Annotated[str, option("Verifier to run: one that needs only texts, or execution.", metavar="NAME")] = (
+        "rules"
+    )
     settings: VerifierSettings = NONE_GIVEN
     maps: Annotated[
         tuple[str, ...],
         option("Read FIELD from COLUMN, such as completion=response (repeatable).", "--map", metavar="FIELD=COLUMN"),
     ] = ()
-    prefix: Annotated[str, option("Prefix of the names of the new columns, such as rules_.", metavar="TEXT")] = ""
-    partition: Annotated[int, option("Rows per partition.", ge=1, le=10_000_000)] = 10_000
+    prefix: Annotated[str, option("Prefix of the names of the added columns, such as rules_.", metavar="TEXT")] = ""
+    partition: Annotated[
+        int, option("Number of rows per partition; finished partitions survive an interruption.", ge=1, le=10_000_000)
+    ] = 10_000
     workers: Workers = None
     on: OnCluster = None
     force: Force = False

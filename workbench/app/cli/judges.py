@@ -101,7 +101,7 @@ def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
 
 class PreviewOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument()]
-    item: Annotated[str, option("The completion to judge.", metavar="COMPLETION_ID")]
+    item: Annotated[str, option("Id of the completion to judge.", metavar="COMPLETION_ID")]
     settings: VerifierSettings = NONE_GIVEN
 
 
@@ -166,16 +166,21 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
     on: Annotated[
         tuple[str, ...],
         option(
-            "Fit on these items and report on the others as well (repeatable, as --where); default: fit on all.",
+            "Fit the threshold on items that match, as with --where, and also report on all others "
+            "(repeatable).  [default: fit on all items]",
             metavar="FIELD=VALUE",
         ),
     ] = ()
     method: Annotated[
         Literal["accuracy", "youden"],
-        option("The criterion: the share of right verdicts, or the true-positive minus the false-positive rate."),
+        option(
+            "Criterion to maximise: accuracy (the share of right verdicts) or youden (true-positive rate "
+            "minus false-positive rate)."
+        ),
     ] = "accuracy"
     save: Annotated[
-        str | None, option("Start a run of this name with the threshold; stored replies are reused.", metavar="NAME")
+        str | None,
+        option("Start a run under this name with the fitted threshold; stored replies are reused.", metavar="NAME"),
     ] = None
     basis: Basis = Basis()
     trust: Trust = False
@@ -213,15 +218,18 @@ class SweepOptions(Options, frozen=True, kw_only=True):
     database: Database
     judge: Annotated[str, argument("JUDGE")]
     vary: Annotated[
-        tuple[str, ...], option("An option with the values to try (repeatable).", metavar="OPTION=VALUE,VALUE")
+        tuple[str, ...],
+        option("Option of the judge, with the values to try (repeatable).", metavar="OPTION=VALUE,VALUE"),
     ]
-    grid: Annotated[bool, option("Try all combinations; by default each option alone.")] = False
+    grid: Annotated[bool, option("Try all combinations of values.  [default: vary one option at a time]")] = False
     settings: VerifierSettings = NONE_GIVEN
     protocol: Protocol = None
     gold: Gold = "final"
     where: Where = ()
     limit: FirstItems = None
-    detach: Annotated[bool, option("Start it and return; the same command later shows the result.")] = False
+    detach: Annotated[
+        bool, option("Start the runs in the background and return; repeat the command to see the result.")
+    ] = False
     trust: Trust = False
     figures: Annotated[Path | None, plot_folder("plots of accuracy by each numeric setting to this folder,")] = None
     force: Force = False
@@ -240,7 +248,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     expected = sweep_estimate(project, options.judge, points, chosen, selection)
     if expected is not None and expected.calls:
         say(estimate_words(expected))
-        say("  This is each point alone; calls that points share are made once.")
+        say("  Each point is estimated alone; calls that points share are made once.")
     started = trusting(lambda yes: start_sweep(project, options.judge, points, chosen, selection, yes), options.trust)
     if not options.detach:
         for info in started:
@@ -271,7 +279,7 @@ def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:
 class PairwiseOptions(Options, frozen=True, kw_only=True):
     database: Database
     settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[str, option("The name of this comparison.")] = "pairwise"
+    name: Annotated[str, option("Name under which the comparison is stored.")] = "pairwise"
     where: Where = ()
     limit: FirstItems = None
     gold: Gold = "final"
@@ -302,7 +310,7 @@ class DuelOptions(Options, frozen=True, kw_only=True):
     a: Annotated[str, argument("A")]
     b: Annotated[str, argument("B")]
     settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[str | None, option("The name of this duel; duel/A/B by default.")] = None
+    name: Annotated[str | None, option("Name under which the duel is stored.  [default: duel/A/B]")] = None
     where: Where = ()
     limit: FirstItems = None
     trust: Trust = False
@@ -345,28 +353,39 @@ _INDENT = " " * 13
 class ProbeOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument()] = "rules"
     settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
+    name: Annotated[
+        str | None, option("Name for the verifier with these options.  [default: the verifier's own name]")
+    ] = None
     families: Annotated[
-        tuple[str, ...], option("Only this family of probes (repeatable).", "--family", metavar="P1…P22")
+        tuple[str, ...], option("Use only this family of probes (repeatable).", "--family", metavar="P1…P22")
     ] = ()
-    limit: Annotated[Whole, option("Number of questions to try them on.")] = 100
-    seed: Annotated[int, option("The same seed, the same probes.", ge=0)] = 0
+    limit: Annotated[Whole, option("Number of questions for which probes are made.")] = 100
+    seed: Annotated[int, option("Seed of the random choices of questions and probes.", ge=0)] = 0
     where: Where = ()
     workers: Workers = None
     accepted: Annotated[
-        bool, option("Run nothing: list what it accepted last time, with the evidence (JSON lines on request).")
+        bool,
+        option(
+            "List the probes that the verifier accepted last time, with the evidence, without "
+            "running anything (with --json as JSON lines)."
+        ),
     ] = False
     at: Annotated[
         str | None,
-        option("Use this reward server, which serves the verifier, in the same way as trainers do.", metavar="URL"),
+        option(
+            "Send the probes to the reward server at this URL, as a trainer would; it must serve the same verifier.",
+            metavar="URL",
+        ),
     ] = None
-    token_env: Annotated[str | None, option("Environment variable with its token.", metavar="NAME")] = None
+    token_env: Annotated[
+        str | None, option("Environment variable with the token of the reward server at --at.", metavar="NAME")
+    ] = None
     trust: Trust = False
 
 
 @verb
 def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Output | None:
-    """Attack a verifier (`rules` by default): how often does it accept a completion without an answer?
+    """Attack a verifier (`rules` by default): measure how often it accepts completions without an answer.
 
     Crafted completions of the data's questions are judged along with right ones. They never become items: gold and
     accuracy don't change. A judge's replies are stored, so repeating it asks nothing twice.

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from workbench.app.cli.common import (
-    REFUSED_SOME,
-    SHOWN,
-    project_at,
-    refusal_lines,
-    say,
-    say_some,
-    show,
-    some,
-)
+from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, refusal_lines, say, say_some, show, some
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError
@@ -42,16 +33,16 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
     verdicts: Annotated[
         str | None,
         option(
-            "Instead of a file, import the verdicts of verifier NAME as decisions by that name: with execution "
-            "the tests are gold.",
+            "Instead of a file, import the verdicts of verifier NAME as adjudications by that name; with "
+            "execution, test results become gold.",
             metavar="NAME",
         ),
     ] = None
-    history: Annotated[bool, option("Export every event, not only the labels in force.")] = False
-    force: Annotated[bool, option("Replace an existing file on export.")] = False
-    only: Annotated[str | None, option("Import only NAME's labels; reject all else in the file.", metavar="NAME")] = (
-        None
-    )
+    history: Annotated[bool, option("On export: write every label event, not only the current labels.")] = False
+    force: Annotated[bool, option("On export: overwrite an existing file.")] = False
+    only: Annotated[
+        str | None, option("On import: accept only labels by NAME, and reject all others in the file.", metavar="NAME")
+    ] = None
 
 
 @verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
@@ -88,14 +79,14 @@ def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> O
     from workbench.labelling.labels import import_verdicts
 
     if options.verb != "import" or options.file is not None or options.only is not None:
-        raise UsageError("--verdicts stands in the place of a file to import.", "It goes without FILE and --only.")
+        raise UsageError("--verdicts replaces the file to import.", "Leave FILE and --only out.")
     report = import_verdicts(project, verifier)
     told = [f"decision {one['line']}: {one['message']}" for one in report.refusals]
     return Output(report, _lines, after=some(told), code=REFUSED_SOME if report.refused else 0)
 
 
 def _lines(report: LabelsImported) -> Iterator[str]:
-    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
+    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} rejected"
     if report.imported:
         yield f"accepted for: {_counted(report.people)} ({_counted(report.kinds)})"
     if report.new_people:
@@ -119,23 +110,33 @@ def _counted(counts: dict[str, int]) -> str:
 
 class ConflictsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "settle", "undo"], argument()] = "list"
-    person: Annotated[str, option("The person at work: only conflicts they may resolve.", "--as", metavar="NAME")]
+    person: Annotated[
+        str,
+        option(
+            "Name of the person who resolves; only conflicts that they may resolve are used.", "--as", metavar="NAME"
+        ),
+    ]
     name: Annotated[
-        str | None, option("Conflicts of this kind, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS")
+        str | None, option("Kind of conflict, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS")
     ] = None
     where: Annotated[
         tuple[str, ...],
         option(
-            "Only these of the kind (repeated = and). Fields: completion_id, question_id, dataset.",
+            "Use only conflicts of this kind that match (repeatable: all must match). Fields: completion_id, "
+            "question_id, dataset.",
             metavar="FIELD=VALUE",
         ),
     ] = ()
-    verdict: Annotated[Literal["correct", "incorrect", "unsuitable"] | None, option("The decision.")] = None
-    reason: Annotated[
-        str | None, option("Why it is unsuitable: proof, open_ended, bad_reference, …", metavar="REASON")
+    verdict: Annotated[
+        Literal["correct", "incorrect", "unsuitable"] | None, option("Verdict that resolves the conflicts.")
     ] = None
-    subtype: Annotated[str | None, option("The answer type to decide, such as A7.", metavar="CODE")] = None
-    note: Annotated[str, option("A note for every decision.")] = ""
+    reason: Annotated[
+        str | None, option("Reason for the verdict unsuitable: proof, open_ended, bad_reference …", metavar="REASON")
+    ] = None
+    subtype: Annotated[
+        str | None, option("Answer subtype that resolves the conflicts, such as A7.", metavar="CODE")
+    ] = None
+    note: Annotated[str, option("Note that is stored with every decision.")] = ""
 
 
 @verb
@@ -156,7 +157,7 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
     ruling = Ruling(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
     if options.verb != "settle" and ruling != Ruling():
         raise UsageError(
-            "A decision needs the verb settle.", "Write: workbench conflicts DB settle --as NAME --class …"
+            "A decision needs the action settle.", "Write: workbench conflicts DB settle --as NAME --class …"
         )
     session = ConflictClasses(project, options.person)
     if options.verb == "undo":
@@ -170,7 +171,7 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
 def _list(session: ConflictClasses, options: ConflictsOptions) -> Output:
     name = options.name
     if options.where and name is None:
-        raise UsageError("--where selects items of a kind.", "Name the kind, too: --class correct/incorrect")
+        raise UsageError("--where requires --class.", "Name the kind of conflict: --class correct/incorrect")
     classes = session.classes()
     items: list[ClassRow] = []
     if name is not None:
@@ -204,12 +205,14 @@ def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
 def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling) -> Output:
     name = options.name
     if name is None:
-        raise UsageError("Which kind of conflicts?", "Name it: --class correct/incorrect (list shows the kinds).")
+        raise UsageError(
+            "The kind of conflict is missing.", "Name it: --class correct/incorrect (list shows the kinds)."
+        )
     opened = session.open(name)
     chosen = session.among(opened, selection_of(options.where).conditions)
     if not chosen:
         meant = " and ".join(options.where)
-        raise UsageError(f"No conflict {name} is meant by {meant}.", "list --class shows the items.")
+        raise UsageError(f"No conflict of the kind {name} matches {meant}.", "list --class shows the items.")
     done: Settled = session.settle(opened, chosen, ruling)
     return Output(
         done,
@@ -227,7 +230,8 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
         Path | None,
         option(
-            'JSON lines of "item", "annotator" and "value" instead of a database; - is standard input.',
+            'Read ratings from this file instead of a database: JSON lines with "item", "annotator" and '
+            '"value"; - is standard input.',
             "--from",
             metavar="FILE",
             exists=True,
@@ -236,17 +240,25 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
     ] = None
     task: Annotated[
         Literal["correctness", "type"] | None,
-        option("Verdicts on completions (the default), or answer types of questions."),
+        option(
+            "Labels to compare: correctness (verdicts on completions, the default) or type (answer types of questions)."
+        ),
     ] = None
     by: Annotated[
         Literal["type", "subtype", "domain", "source", "dataset"] | None,
-        option("Break down by this; the metrics over all items are always shown."),
+        option("Break down by this field; the metrics over all items are always shown."),
     ] = None
-    coarse: Annotated[bool, option("With --task type: compare only the letter of the type.")] = False
-    round: Annotated[Round, option("For reopened items, labels of this round count.")] = "first"
-    level: Annotated[Level, option("The level of measurement; verdicts and types are nominal.")] = "nominal"
+    coarse: Annotated[
+        bool, option("With --task type: compare only the letter of the answer type, such as A for A1.")
+    ] = False
+    round: Annotated[
+        Round, option("Labels that count for reopened items: those of the first or of the latest round.")
+    ] = "first"
+    level: Annotated[Level, option("Level of measurement of the values; verdicts and answer types are nominal.")] = (
+        "nominal"
+    )
     order: Annotated[
-        str | None, option("Values of --level ordinal, lowest first, unless they are numbers.", metavar="A,B,C")
+        str | None, option("With --level ordinal: all values, lowest first; not needed for numbers.", metavar="A,B,C")
     ] = None
 
 
@@ -296,17 +308,19 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
 
 class BundleOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path | None, argument(output="file")] = None
-    annotator: Annotated[str, option("The person who gets the items.", "--for", metavar="NAME")]
-    recall: Annotated[bool, option("Write nothing: release the person's items that have not been returned.")] = False
+    annotator: Annotated[str, option("Name of the annotator who gets the items.", "--for", metavar="NAME")]
+    recall: Annotated[
+        bool, option("Release the annotator's items that have not been returned, instead of writing a bundle.")
+    ] = False
     where: Where = ()
-    limit: Annotated[Whole, option("At most so many items.")] = 200
-    days: Annotated[int, option("Days for which the items are reserved.", ge=1, le=365)] = 14
+    limit: Annotated[Whole, option("Maximum number of items in the bundle.")] = 200
+    days: Annotated[int, option("Number of days for which the items are reserved.", ge=1, le=365)] = 14
     force: Force = False
 
 
 @verb
 def bundle_command(project: Project, options: BundleOptions) -> Output:
-    """Write a person's next items into a small database of its own, to be labelled anywhere.
+    """Write an annotator's next items to a small separate database, to be labelled elsewhere.
 
     It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. To
     label it: workbench open FILE --as NAME. When it is returned: workbench merge DB FILE. Until then, for --days, the
@@ -344,8 +358,12 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
 
 class MergeOptions(Options, frozen=True, kw_only=True):
     others: Annotated[tuple[Path, ...], argument("OTHER…")]
-    whole: Annotated[bool, option("Trust the files for everybody: a colleague's database, not a bundle.")] = False
-    runs: Annotated[bool, option("Merge verdicts and outcomes of tests instead, such as of a shard.")] = False
+    whole: Annotated[
+        bool, option("Accept the labels of all people in the files; for databases of colleagues, not for bundles.")
+    ] = False
+    runs: Annotated[bool, option("Merge verdicts and test outcomes instead of labels, such as those of a shard.")] = (
+        False
+    )
 
 
 @verb
@@ -376,7 +394,7 @@ def _merged_runs(project: Project, options: MergeOptions) -> Output:
     from workbench.interchange.merging import merge_runs, report_lines
 
     if options.whole:
-        raise click.UsageError("--whole is about labels, and --runs about verdicts: merge one after the other.")
+        raise click.UsageError("--whole merges labels, and --runs merges verdicts: use one after the other.")
     reports = merge_runs(project, options.others)
     code = 0 if all(report.is_whole for report in reports) else REFUSED_SOME
     return Output(reports, lambda found: [line for report in found for line in report_lines(report)], code=code)
@@ -436,7 +454,7 @@ def _print_refused(report: Merged) -> None:
     for row in report.refused:
         groups[row.annotator, row.kind, row.field] += row.events
     for (name, kind, field), number in groups.most_common(SHOWN):
-        say(f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'nobody known'}: {field}")
+        say(f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'an unknown person'}: {field}")
     if len(groups) > SHOWN:
         say(f"… and {len(groups) - SHOWN:,} more; --json has them all.")
     if any(row.field == "bundle" for row in report.refused):

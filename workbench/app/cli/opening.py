@@ -41,8 +41,8 @@ class DemoOptions(Options, frozen=True, kw_only=True):
 def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
     """Load the sample data into DB, run the rule verifiers, and open the app on it.
 
-    Without a terminal the accuracy of each by answer type and the next steps are printed instead; with --json the
-    accuracy table by answer subtype.
+    Without a terminal the accuracy of each verifier by answer type and the next steps are printed instead; with --json
+    the accuracy table by answer subtype.
     """
     from workbench.app.demo import VERIFIERS
     from workbench.measuring.accuracy import accuracy
@@ -102,11 +102,19 @@ def _narrate(run: RunInfo) -> None:
 class OpenOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     item: Annotated[str | None, argument("[ITEM]")] = None
-    annotator: Annotated[str | None, option("Open it as this annotator, blind.", "--as", metavar="NAME")] = None
+    annotator: Annotated[
+        str | None,
+        option(
+            "Open the app for this annotator: blind, without gold, verdicts and labels of others.",
+            "--as",
+            metavar="NAME",
+        ),
+    ] = None
     screen: Annotated[
         str,
         option(
-            "The first screen, such as annotate; with --as also work: where their work is.",
+            "Screen to open first, such as annotate; with --as also work, the annotator's Annotate or "
+            "Conflicts screen.",
             "--at",
             metavar="SCREEN",
             shows_default=False,

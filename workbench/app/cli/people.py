@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 class AnnotatorsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "list", "pause", "remove", "resume"], argument()] = "list"
-    names: Annotated[tuple[str, ...], argument(), Meta(description=f"Who: {PEOPLE}.")] = ()
-    why: Annotated[str, option("Why the person is paused; only the coordinator sees it.", metavar="TEXT")] = ""
+    names: Annotated[tuple[str, ...], argument(), Meta(description=f"Annotators: {PEOPLE}.")] = ()
+    why: Annotated[str, option("Reason for pausing the annotator; only the coordinator sees it.", metavar="TEXT")] = ""
 
 
 @verb
@@ -70,7 +70,7 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
     if (options.verb == "list") == bool(names):
         raise UsageError(f"Write: workbench annotators DB {options.verb}{'' if options.verb == 'list' else ' NAME…'}")
     if options.why and options.verb != "pause":
-        raise UsageError("--why goes with pause.")
+        raise UsageError("--why is only for pause.")
     if options.verb == "add":
         people.add_annotators(project, names)
     for name in names if options.verb != "add" else ():
@@ -96,29 +96,38 @@ def _line(person: AnnotatorInfo) -> str:
 class AssignOptions(Options, frozen=True, kw_only=True):
     annotators: Annotated[
         tuple[str, ...],
-        option(f"Who may claim the slots: {PEOPLE}. The first ones are added.", metavar="A,B,C", read=people_in),
+        option(
+            f"Annotators who may claim the slots: {PEOPLE}. A project's first annotators are added.",
+            metavar="A,B,C",
+            read=people_in,
+        ),
     ]
-    per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
+    per_item: Annotated[int, option("Number of annotators per item; existing labels count.")] = 2
     adjudicator: Annotated[
-        str | None, option("People who resolve conflicts on these items; by default any third person.", metavar="D")
+        str | None, option("People who resolve conflicts on these items.  [default: any third person]", metavar="D")
     ] = None
     cap: Annotated[
         str | None,
-        option("Maximum items per person in this batch; a number alone is for everybody.", metavar="A=50,B=20"),
+        option(
+            "Maximum number of items per person in this batch; a number alone applies to everybody.",
+            metavar="A=50,B=20",
+        ),
     ] = None
     where: Where = ()
-    order: Annotated[OrderName, option("Which items come first; annotators don't see the order.")] = "random"
-    verifiers: Annotated[tuple[str, ...], option("Verifiers that decide the order.", "--verifier", metavar="NAME")] = ()
+    order: Annotated[OrderName, option("Order in which items are handed to annotators, who don't see it.")] = "random"
+    verifiers: Annotated[
+        tuple[str, ...], option("Verifier whose verdicts decide the order (repeatable).", "--verifier", metavar="NAME")
+    ] = ()
     per_subtype: Annotated[Whole | None, option("Maximum number of items per answer subtype.", metavar="K")] = None
     limit: Drawn = None
     seed: Seed = 0
-    final_too: Annotated[bool, option("Include items whose label is already final.")] = False
-    dry_run: Annotated[bool, option("Only show which slots would be opened; write nothing.")] = False
+    final_too: Annotated[bool, option("Also assign items whose label is already final.")] = False
+    dry_run: Annotated[bool, option("Show which label slots would be opened without writing anything.")] = False
 
 
 @verb
 def assign_command(project: Project, options: AssignOptions) -> Output:
-    """Open label slots on items; a slot belongs to whoever claims it.
+    """Open label slots on items; the first annotator who claims a slot labels the item.
 
     Every item is labelled by exactly --per-item different people, in a random order that is the same for all. Every
     combination of people is assigned equally many items of each source; items assigned to an absent person go to the
@@ -144,7 +153,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     from workbench.measuring.planning import ordering_by
 
     if options.verifiers and options.order == "random":
-        raise click.UsageError("--verifier is for --order disagreement or uncertainty.")
+        raise click.UsageError("--verifier requires --order disagreement or uncertainty.")
     by_chance = options.order == "random" and options.per_subtype is None
     wanted = BatchOrder(
         name=options.order,
@@ -219,17 +228,18 @@ def _is_number(text: str) -> bool:
 class ChecksOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "import", "list", "remove", "report"], argument()] = "list"
     file: Annotated[Path | None, argument()] = None
-    source: Annotated[Literal["imported", "people"], option("Source of the known answer of added items.", "--from")] = (
-        "imported"
-    )
+    source: Annotated[
+        Literal["imported", "people"],
+        option("Source of the known answers: imported labels, or final labels by people.", "--from"),
+    ] = "imported"
     where: Where = ()
-    limit: Annotated[Whole | None, option("Maximum number of items; add draws them at random.")] = None
+    limit: Annotated[Whole | None, option("Maximum number of items; with add, they are drawn at random.")] = None
     seed: Seed = 0
 
 
 @verb
 def checks_command(project: Project, options: ChecksOptions) -> Output:
-    """Mix items with a known answer into everybody's items, silently.
+    """Add items with a known answer to the queues of all annotators, unmarked, to measure their accuracy.
 
     workbench checks DB add --where source=algebra --limit 40
 
@@ -250,7 +260,7 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
     if (options.verb == "import") != (options.file is not None):
         raise UsageError("Write: workbench checks DB import FILE; no other verb takes a file.")
     if options.verb in ("add", "remove") and not (options.where or options.limit):
-        raise UsageError(f"Say which items to {options.verb}: --where, --limit.")
+        raise UsageError(f"Name the items to {options.verb}: --where, --limit.")
     selection = selection_of(options.where, options.limit)
     if options.verb == "list":
         return Output(checks.checks(project), _check_lines)
@@ -287,7 +297,7 @@ def _checks_share(score: CheckScore) -> str:
 
 
 def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
-    word = "passed over" if report.passed_over else "refused"
+    word = "passed over" if report.passed_over else "rejected"
     return Output(
         report,
         _changed_lines,
@@ -297,7 +307,7 @@ def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
 
 
 def _changed_lines(report: ChecksChanged) -> Iterator[str]:
-    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused"
+    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} rejected"
     if report.seed is not None:
         yield f"Drawn at random from {report.chosen_from:,}, spread over their questions (seed {report.seed})."
 
@@ -312,19 +322,19 @@ def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
 
 
 class PlanOptions(Options, frozen=True, kw_only=True):
-    within: Annotated[float, option("Target half-width of the intervals.", metavar="X")] = 0.05
-    by: Annotated[Literal["subtype", "type"], option("Property to group by.")] = "subtype"
-    verifier: Annotated[str | None, option("Verifiers to plan for; by default all that have run.", metavar="NAME")] = (
+    within: Annotated[float, option("Target half-width of the confidence intervals, as a share.", metavar="X")] = 0.05
+    by: Annotated[Literal["subtype", "type"], option("Field to group items by.")] = "subtype"
+    verifier: Annotated[str | None, option("Verifiers to plan for.  [default: all that have run]", metavar="NAME")] = (
         None
     )
-    per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
+    per_item: Annotated[int, option("Number of annotators per item; existing labels count.")] = 2
     gold: Gold = "final"
     where: Where = ()
 
 
 @verb
 def plan_command(project: Project, options: PlanOptions) -> Output:
-    """Show how many more labels it takes to know accuracy to ± --within in each group.
+    """Show how many more labels are needed to estimate accuracy to ± --within in each group.
 
     The intervals are those of `workbench accuracy`: Wilson's, with the design effect of completions that share a
     question. The expected accuracy is the centre of the current interval, or 0.5 if there is no gold yet.
@@ -349,17 +359,20 @@ def plan_command(project: Project, options: PlanOptions) -> Output:
 class ReopenOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
-    reason: Annotated[str, option("Why they must be labelled again; kept in the history.", metavar="TEXT")]
+    reason: Annotated[str, option("Reason for labelling the items again; it is stored in the history.", metavar="TEXT")]
     by: By = BY
     task: Annotated[
         Literal["correctness", "type", "both"],
-        option("The verdicts on the items, the types of their questions, or both."),
+        option(
+            "Labels to give again: verdicts on the items (correctness), answer types of their questions "
+            "(type), or both."
+        ),
     ] = "correctness"
 
 
 @verb
 def reopen_command(project: Project, options: ReopenOptions) -> Output:
-    """Have items labelled anew: a new round begins, and earlier labels no longer count.
+    """Reopen items for labelling: a new round begins, and earlier labels no longer count.
 
     Nothing is lost: the labels stay in the history. The same number of slots is opened again.
 
@@ -433,15 +446,17 @@ def _version_line(version: Version) -> str:
 class FlagsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "answer"], argument()] = "list"
     what: Annotated[tuple[str, ...], argument("[COMPLETION_ID TEXT]")] = ()
-    every: Annotated[bool, option("List answered flags too.", "--all")] = False
+    every: Annotated[bool, option("Also list flags that have been answered.", "--all")] = False
     where: Where = ()
-    dataset: Annotated[str | None, option("Distinguishes two items with the same id.", metavar="NAME")] = None
+    dataset: Annotated[
+        str | None, option("Data set of the item, if several contain an item with this id.", metavar="NAME")
+    ] = None
     by: By = BY
 
 
 @verb
 def flags_command(project: Project, options: FlagsOptions) -> Output:
-    """Show what annotators have flagged for the coordinator, and answer them.
+    """Show items that annotators have flagged for the coordinator, and answer the flags.
 
     workbench flags DB
 
@@ -455,9 +470,9 @@ def flags_command(project: Project, options: FlagsOptions) -> Output:
     if (options.verb == "answer") != (len(options.what) == 2) or (options.verb == "list" and options.what):
         raise UsageError("Write: workbench flags DB [list | answer COMPLETION_ID TEXT]")
     if options.verb == "answer" and (options.every or options.where):
-        raise UsageError("--all and --where go with list.")
+        raise UsageError("--all and --where are only for list.")
     if options.verb == "list" and options.dataset is not None:
-        raise UsageError("--dataset goes with answer.", f"Write: --where dataset={options.dataset}")
+        raise UsageError("--dataset is only for answer.", f"Write: --where dataset={options.dataset}")
     if options.verb == "answer":
         item = coordinating.flagged_item(project, options.what[0], options.dataset)
         done = coordinating.answer(project, item, options.what[1], by=options.by)
@@ -484,15 +499,17 @@ def _cells(flag: Flag) -> list[str]:
 
 class HistoryOptions(Options, frozen=True, kw_only=True):
     item: Annotated[
-        str | None, option("Only events of this item and of its question's type.", metavar="COMPLETION_ID")
+        str | None, option("Show only events of this item and of its question's answer type.", metavar="COMPLETION_ID")
     ] = None
-    annotator: Annotated[str | None, option("Only events of this person.", metavar="NAME")] = None
-    lines: Annotated[bool, option("One JSON line per event, as `workbench labels DB import` reads them.")] = False
+    annotator: Annotated[str | None, option("Show only events of this person.", metavar="NAME")] = None
+    lines: Annotated[bool, option("Print one JSON line per event, in the format of `workbench labels DB import`.")] = (
+        False
+    )
 
 
 @verb
 def history_command(project: Project, options: HistoryOptions, as_json: bool) -> Output | None:
-    """Show who did what when: labels, edits, undos, decisions, flags and answers, looks, reopenings, exclusions."""
+    """Show who did what when: labels, edits, undos, decisions, flags, answers, looks at gold, reopenings …"""
     from workbench.labelling.ledger import history
 
     found = history(project, item=options.item, annotator=options.annotator)

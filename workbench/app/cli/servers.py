@@ -39,16 +39,18 @@ class ServeOptions(Options, frozen=True, kw_only=True):
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     annotators: Annotated[
         tuple[str, ...],
-        option(f"People to print links for: {PEOPLE}; everyone by default.", metavar="A,B,C", read=people_in),
+        option(f"Print links for these people only: {PEOPLE}.  [default: everyone]", metavar="A,B,C", read=people_in),
     ] = ()
-    max_sessions: Annotated[int, option("Maximum number of people at work.", ge=1, le=1000)] = 16
-    public_url: Annotated[str, option("Public URL, if a proxy is in front of the server.", metavar="URL")] = ""
+    max_sessions: Annotated[
+        int, option("Maximum number of people who use the app at the same time.", ge=1, le=1000)
+    ] = 16
+    public_url: Annotated[str, option("Public URL of the server, if it is behind a proxy.", metavar="URL")] = ""
     link: Annotated[
-        str | None, option("Print one more link for a person, and end; a server may run.", metavar="NAME")
+        str | None, option("Print a new link for this person and exit; a server may be running.", metavar="NAME")
     ] = None
-    revoke: Annotated[str | None, option("Log a person out everywhere, void their links, and end.", metavar="NAME")] = (
-        None
-    )
+    revoke: Annotated[
+        str | None, option("Log this person out everywhere, revoke their links and exit.", metavar="NAME")
+    ] = None
 
 
 @verb
@@ -139,26 +141,34 @@ def _serve(project: Project, address: Address, names: Sequence[str], most: int, 
 
 class RewardServerOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
-    verifier: Annotated[str, option("A kind, or with DB one of the project's names.")] = "rules"
+    verifier: Annotated[
+        str, option("Verifier to serve: a kind of verifier or, with DB, the name of a verifier of the project.")
+    ] = "rules"
     settings: VerifierSettings = NONE_GIVEN
     port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8100
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     hosts: Annotated[
         tuple[str, ...],
-        option("Another host name for this server, such as a proxy's (repeatable).", "--allow-host", metavar="NAME"),
+        option(
+            "Accept requests for this host name too, such as a proxy's (repeatable).", "--allow-host", metavar="NAME"
+        ),
     ] = ()
     workers: Annotated[
-        int | None, option("Worker processes per server process; all cores but one by default.", ge=1, le=256)
+        int | None, option("Number of worker processes per server process.  [default: all cores but one]", ge=1, le=256)
     ] = None
     processes: Annotated[
         int | None,
-        option("Server processes on the port; by default one per core, at most four, if possible.", ge=1, le=256),
+        option(
+            "Number of server processes that share the port.  [default: one per core, at most four, if possible]",
+            ge=1,
+            le=256,
+        ),
     ] = None
     on: OnCluster = None
     timeout: Annotated[
         float | None,
         option(
-            "Time limit of an item in a worker or on model servers; by default as in a run.",
+            "Time limit per item, in a worker or on model servers, in seconds.  [default: as in a run]",
             metavar="SECONDS",
             gt=0,
             le=3600,
@@ -166,15 +176,19 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     ] = None
     queue: Annotated[
         int | None,
-        option("Maximum waiting items, and items of a request; by default only size counts.", ge=1, le=10_000_000),
+        option(
+            "Maximum number of waiting items, and of items per request.  [default: only the size is limited]",
+            ge=1,
+            le=10_000_000,
+        ),
     ] = None
     max_body: Annotated[
-        int, option("Maximum size of a request.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
+        int, option("Maximum size of a request, in bytes.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
     ] = 128 << 20
     in_flight: Annotated[
         int,
         option(
-            "Maximum total size of unanswered requests; beyond it requests get a 503.",
+            "Maximum total size of unanswered requests, in bytes; beyond it the server answers 503.",
             metavar="BYTES",
             ge=1_024,
             le=1 << 33,
@@ -182,24 +196,47 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
         ),
     ] = 256 << 20
     undecided: Annotated[
-        float | None, option("Reward of an abstention or an error; none (null) by default.", metavar="REWARD")
+        float | None, option("Reward for an abstention or an error.  [default: no reward (null)]", metavar="REWARD")
     ] = None
-    own_score: Annotated[bool, option("Return the verifier's own score if it has one.")] = False
+    own_score: Annotated[bool, option("Return the verifier's score as the reward, if it gives one.")] = False
     pay: Annotated[
-        Pay, option("Test reward with execution: 1 for all, their share, or it by difficulty.", shows_default=True)
+        Pay,
+        option(
+            "Reward of the verifier execution: all (1 if all tests pass, else 0), share (of passed "
+            "tests) or difficulty (share of passed tests, weighted by difficulty).",
+            shows_default=True,
+        ),
     ] = "all"
-    forgeable: Annotated[Forgeable, option("Reward of passes that a program could forge.", shows_default=True)] = "pays"
-    timeouts: Annotated[Timeouts, option("Reward of a solution that only times out.", shows_default=True)] = "wrong"
-    token_env: Annotated[str | None, option("Variable with the token of requests.", metavar="NAME")] = None
+    forgeable: Annotated[
+        Forgeable,
+        option(
+            "Reward for test passes that a program could have forged: pays (as other passes), nothing or undecided.",
+            shows_default=True,
+        ),
+    ] = "pays"
+    timeouts: Annotated[
+        Timeouts,
+        option(
+            "Reward for a solution that only times out: that of wrong or of undecided solutions.", shows_default=True
+        ),
+    ] = "wrong"
+    token_env: Annotated[
+        str | None, option("Environment variable with the token that requests must carry.", metavar="NAME")
+    ] = None
     audit: Annotated[
         Path | None,
         option(
-            "A project that receives a share of the judged items: see workbench training.", metavar="DB", output="file"
+            "Database that stores a share of the judged items, for `workbench training`.", metavar="DB", output="file"
         ),
     ] = None
-    audit_share: Annotated[float, option("That share, on average.", gt=0, le=1, shows_default=True)] = 0.01
-    audit_seed: Annotated[int, option("Seed of the sampling.", ge=0)] = 0
-    audit_name: Annotated[str, option("Name of the training there, and of its data set.", metavar="NAME")] = "training"
+    audit_share: Annotated[
+        float,
+        option("Share of judged items to store in the --audit database, on average.", gt=0, le=1, shows_default=True),
+    ] = 0.01
+    audit_seed: Annotated[int, option("Seed of the random sample for --audit.", ge=0)] = 0
+    audit_name: Annotated[
+        str, option("Name of the training, and of its data set in the --audit database.", metavar="NAME")
+    ] = "training"
     trust: Trust = False
 
 
@@ -237,8 +274,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     tests = SuitePay(pay=options.pay, forgeable=options.forgeable, timeouts=options.timeouts)
     scale = Scale(undecided=options.undecided, own_score=options.own_score, tests=tests)
     found = trusting(
-        lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True),
-        options.trust,
+        lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True), options.trust
     )
     audit = audit_of(options.audit, options.audit_share, options.audit_seed, options.audit_name)
     found = structs.replace(found, audit=audit, cluster=cluster_at(options.on))
@@ -265,10 +301,13 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
 
 class ReplayOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument(exists=True)]
-    port: Annotated[int, option("Port to listen on; a free one by default.", ge=0, le=65535, shows_default=False)] = 0
-    model: Annotated[str | None, option('One more model that the server lists; "recorded" if FILE names none.')] = None
+    port: Annotated[int, option("Port to listen on.  [default: a free port]", ge=0, le=65535, shows_default=False)] = 0
+    model: Annotated[
+        str | None,
+        option("Name of an additional model that the server lists.  [default: recorded, if FILE names no model]"),
+    ] = None
     until_eof: Annotated[
-        bool, option("Also end with standard input, so that the server does not outlive its parent.")
+        bool, option("Also exit when standard input is closed, so that the server does not outlive its parent process.")
     ] = False
     max_line: MaxLine = DEFAULT_MAX_LINE
 

@@ -118,7 +118,7 @@ class PresetOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def preset_command(options: PresetOptions) -> None:
-    """Print a paper's list as a starting file; without a name, list the presets.
+    """Print a paper's list of sources, models or judges, to start from; without NAME, list the presets.
 
     workbench preset verifybench-models > plan.toml
     """

@@ -15,26 +15,31 @@ from workbench.core.project import Project
 class StackOptions(Options, frozen=True, kw_only=True):
     stages: Annotated[
         str | None,
-        option("Only this stack: stages in order, as in rules:correct, qwen:score>=0.9@A/B, gpt", metavar="STAGES"),
+        option(
+            "Evaluate only this stack: its stages in order, such as rules:correct, qwen:score>=0.9@A/B, gpt",
+            metavar="STAGES",
+        ),
     ] = None
     verifiers: Annotated[
         tuple[str, ...],
-        option("Verifiers that may be stages (repeatable); by default all that have run.", "--verifier"),
+        option("Verifier that may be a stage (repeatable).  [default: all that have run]", "--verifier"),
     ] = ()
     against: Annotated[
         Literal["dollars", "tokens", "seconds", "calls"] | None,
-        option("Cost to compare with accuracy; by default dollars if all are known, else tokens, else seconds."),
+        option("Cost to compare with accuracy.  [default: dollars if all are known, else tokens, else seconds]"),
     ] = None
     under: Annotated[
-        float | None, option("The most accurate stack that costs less than this per thousand items.", gt=0)
+        float | None, option("Find the most accurate stack that costs less than this per 1,000 items.", gt=0)
     ] = None
     reference: Annotated[
         str | None,
-        option("The cheapest stack that is not worse than this verifier.", "--not-worse-than", metavar="NAME"),
+        option("Find the cheapest stack that is not worse than this verifier.", "--not-worse-than", metavar="NAME"),
     ] = None
-    margin: Annotated[float, option("Tolerated difference in percentage points.", ge=0, le=100)] = 1.0
-    most_stages: Annotated[int, option("Maximum number of stages.", ge=1, le=4)] = 3
-    folds: Annotated[int, option("Number of folds of the questions.", ge=2, le=1_000)] = 5
+    margin: Annotated[
+        float, option("With --not-worse-than: tolerated difference in accuracy, in percentage points.", ge=0, le=100)
+    ] = 1.0
+    most_stages: Annotated[int, option("Maximum number of stages in a stack.", ge=1, le=4)] = 3
+    folds: Annotated[int, option("Number of cross-validation folds; a question is in one fold.", ge=2, le=1_000)] = 5
     figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost to this folder,")] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
@@ -82,4 +87,4 @@ def _refuse_search(options: StackOptions) -> None:
         "--figures": options.figures,
     }
     if wrong := [name for name, value in given.items() if value]:
-        raise UsageError(f"{wrong[0]} is for the search of the best stack.", "Leave it or --stages out.")
+        raise UsageError(f"{wrong[0]} is only for the search for the best stack.", "Leave it or --stages out.")

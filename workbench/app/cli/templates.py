@@ -19,14 +19,18 @@ from workbench.runs.own_templates import CheckedTemplate, checked_folder, checke
 
 @click.group(name="template", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["template"])
 def template_command() -> None:
-    """Templates: a judge's prompt as a file that can be read, changed and checked."""
+    """Show and check the prompt templates of judges."""
 
 
 class CheckOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument("FILE", folder=True)]
     asked: Annotated[
         str | None,
-        option("The task of a paper's prompt that is not a judge's.", "--for", choices=("types", *get_args(Asked))),
+        option(
+            "Task of the prompt, if it is a published prompt that asks for something other than a verdict.",
+            "--for",
+            choices=("types", *get_args(Asked)),
+        ),
     ] = None
 
 

@@ -11,19 +11,24 @@ from workbench.measuring.watching import PARTS
 
 
 class TrainingOptions(Options, frozen=True, kw_only=True):
-    training: Annotated[str | None, option("Only this one.", "--name", metavar="NAME")] = None
+    training: Annotated[str | None, option("Show only the training with this name.", "--name", metavar="NAME")] = None
     scored_by: Annotated[
         str | None,
-        option("Verifier whose verdicts are the truth, such as a stronger judge; gold by default.", metavar="VERIFIER"),
+        option(
+            "Verifier whose verdicts count as the truth, such as a stronger judge.  [default: gold labels]",
+            metavar="VERIFIER",
+        ),
     ] = None
     gold: Gold = "final"
-    parts: Annotated[int, option("Maximum number of parts of its steps.", ge=1, le=1_000)] = PARTS
+    parts: Annotated[
+        int, option("Maximum number of rows into which the training steps are grouped.", ge=1, le=1_000)
+    ] = PARTS
     form: TableForm = TableForm()
 
 
 @verb
 def training_command(project: Project, options: TrainingOptions) -> Output:
-    """Watch trainings: what the verifier accepts by step, how much of it is right, what rises.
+    """Monitor trainings: what the verifier accepts by step, how much of it is correct, and what increases.
 
     The items that workbench.reward(..., audit="p.db") and reward-server --audit p.db sampled from a training are
     ordinary items, in a data set of its name: annotators label them blind (assign), or a stronger judge does (verify,

@@ -28,20 +28,20 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["print", "import"], argument()] = "print"
     file: Annotated[Path | None, argument()] = None
     verifier: Annotated[
-        str | None, option("The verifier; on import it replaces the one in the lines.", metavar="NAME")
+        str | None, option("Name of the verifier; on import it replaces the name in the lines.", metavar="NAME")
     ] = None
     run: Run = None
     evidence: Annotated[
-        bool,
-        option("Print the evidence of each verdict as text: both final answers, marked in their texts."),
+        bool, option("Print the evidence of each verdict as text: both texts, with the final answers marked.")
     ] = False
     transcript: Annotated[
-        str | None, option("The calls behind one verdict: every request and reply.", metavar="COMPLETION")
+        str | None,
+        option("Print every model request and reply behind the verdict on this completion.", metavar="COMPLETION"),
     ] = None
-    dataset: Annotated[str | None, option("On import: the data set of lines that don't name one.", metavar="NAME")] = (
-        None
-    )
-    run_version: Annotated[str, option("On import: another version is another run.", metavar="TEXT")] = "1"
+    dataset: Annotated[str | None, option("On import: data set of lines that don't name one.", metavar="NAME")] = None
+    run_version: Annotated[
+        str, option("On import: version of the verifier; verdicts of each version are a separate run.", metavar="TEXT")
+    ] = "1"
 
 
 @verb
@@ -58,7 +58,7 @@ def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
             raise click.UsageError("Write: workbench verdicts DB import FILE [--verifier NAME] [--dataset NAME]")
         return _import(options.file, options)
     if options.file is not None or options.dataset is not None:
-        raise click.UsageError("A file and --dataset go with import.")
+        raise click.UsageError("A file and --dataset are only for import.")
     if options.verifier is None:
         raise click.UsageError("Missing option '--verifier'.")
     if options.transcript is not None and options.evidence:
@@ -79,7 +79,7 @@ def _import(file: Path, options: VerdictsOptions) -> Output:
 
 
 def _taken(report: VerdictsImported) -> Iterator[str]:
-    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
+    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} rejected"
     yield from column_lines(report.columns or [])
     if report.ignored:
         yield f"Ignored columns: {', '.join(report.ignored)}"
@@ -193,7 +193,7 @@ def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
 
 class TranscriptsOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[
-        str | None, option("The verifier, or the name of the generation; --run implies it.", metavar="NAME")
+        str | None, option("Name of the verifier, or of the generation run; not needed with --run.", metavar="NAME")
     ] = None
     run: Run = None
 

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import (
-    REFUSED_SOME,
-    amount,
-    confirmed,
-    estimate_words,
-    follow,
-    say,
-    trusting,
-    usage_words,
-)
+from workbench.app.cli.common import REFUSED_SOME, amount, confirmed, estimate_words, follow, say, trusting, usage_words
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -84,20 +75,29 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     database: Database
     verifier: Annotated[str, argument()] = "rules"
     settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
+    name: Annotated[
+        str | None, option("Name for the verifier with these options.  [default: the verifier's own name]")
+    ] = None
     where: Where = ()
     shard: InShard = None
     limit: FirstItems = None
     workers: Workers = None
-    retry_timeouts: Annotated[bool, option("Judge items that timed out again.")] = False
+    retry_timeouts: Annotated[bool, option("Judge items again that timed out.")] = False
     ask_again: Annotated[
-        bool, option("Delete the verdicts on these items, and call the model servers or run the solutions again.")
+        bool,
+        option("Delete the stored verdicts on these items, and call the model servers or run the solutions again."),
     ] = False
     batch: Annotated[
-        bool, option("Send calls in batches, at half the price: within a day (OpenAI, Anthropic, Gemini, Mistral).")
+        bool,
+        option(
+            "Use the provider's batch API, at half the price and with results within a day (OpenAI, "
+            "Anthropic, Gemini, Mistral)."
+        ),
     ] = False
     cluster: OnCluster = None
-    detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
+    detach: Annotated[
+        bool, option("Start the run in the background and return; `workbench runs DB` shows its progress.")
+    ] = False
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
 
@@ -193,10 +193,10 @@ _MAX_SHOWN = 20
 class RunsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "show", "pause", "cancel", "resume", "delete"], argument()] = "list"
     run: Annotated[Whole | None, argument()] = None
-    retry_errors: Annotated[bool, option('With resume: judge the items with the verdict "error" again.')] = False
-    retry_timeouts: Annotated[bool, option("With resume: judge items that timed out again.")] = False
-    yes: Annotated[bool, option("With delete: don't ask.")] = False
-    retry_unread: Annotated[bool, option("With resume: repeat calls whose reply had no verdict.")] = False
+    retry_errors: Annotated[bool, option('With resume: judge items again whose verdict is "error".')] = False
+    retry_timeouts: Annotated[bool, option("With resume: judge items again that timed out.")] = False
+    yes: Annotated[bool, option("With delete: don't ask for confirmation.")] = False
+    retry_unread: Annotated[bool, option("With resume: repeat model calls whose reply had no verdict.")] = False
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
 
@@ -216,7 +216,7 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
         ("retry_unread", "resume"),
     ):
         if getattr(options, flag) and options.verb != verb_:
-            raise click.UsageError(f"--{flag.replace('_', '-')} goes with {verb_}.")
+            raise click.UsageError(f"--{flag.replace('_', '-')} is only for {verb_}.")
     if (options.run is None) != (options.verb == "list"):
         raise click.UsageError(
             "list has no run number." if options.verb == "list" else f"{options.verb} needs a run number."
@@ -266,7 +266,7 @@ def _delete(project: Project, run: int, yes: bool) -> Output:
     counts = ", ".join(f"{count:,} {words}" for words, count in found.removes.items()) or "no verdicts"
     say(f"Run {run} of {found.verifier}: {counts}. This can't be undone; a copy first: workbench backup DB FILE")
     if not (yes or confirmed("Delete it?")):
-        raise UsageError("Nothing was deleted.", "Say so with --yes.")
+        raise UsageError("Nothing was deleted.", "Confirm it with --yes.")
     return Output(delete(project, run), _show_deleted)
 
 

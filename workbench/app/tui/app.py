@@ -403,10 +403,7 @@ class WorkbenchApp(App[None]):
             self.notify(str(written), title="Screenshot", markup=False)
 
     def deliver_screenshot(
-        self,
-        filename: str | None = None,
-        path: str | None = None,
-        time_format: str | None = None,
+        self, filename: str | None = None, path: str | None = None, time_format: str | None = None
     ) -> str | None:
         self.action_screenshot()
         return None
@@ -476,11 +473,7 @@ class WorkbenchApp(App[None]):
 
 
 def run(
-    project: Project,
-    annotator: str | None,
-    settings: Settings,
-    begin_at: str = "home",
-    items: Sequence[int] = (),
+    project: Project, annotator: str | None, settings: Settings, begin_at: str = "home", items: Sequence[int] = ()
 ) -> bool:
     """Run the app until the person leaves; problems are logged next to the database.
 

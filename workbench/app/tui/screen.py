@@ -142,10 +142,7 @@ class WorkbenchScreen(Screen[None]):
             # On a screen nothing is "used": what is asked for is not there yet, or no longer.
             wrong = isinstance(error, UsageError)
             self.notify(
-                str(error),
-                title="" if wrong else error.title,
-                severity="warning" if wrong else "error",
-                markup=False,
+                str(error), title="" if wrong else error.title, severity="warning" if wrong else "error", markup=False
             )
             return
         LOG.error("background work failed", exc_info=error)

@@ -114,12 +114,7 @@ _LINES: Final[dict[str, dict[str, str]]] = {
 }
 """Kind -> the options that are asked for, in their order, and what each is for where its help says it otherwise."""
 _CHOICES: Final[dict[str, dict[str, str]]] = {
-    "quota": {
-        "": "undivided",
-        "verifybench": "as in the paper",
-        "equal": "evenly",
-        "proportional": "as in the data",
-    },
+    "quota": {"": "undivided", "verifybench": "as in the paper", "equal": "evenly", "proportional": "as in the data"},
     "strata": {"": "as its queue, or in proportion", "proportional": "in proportion", "equal": "evenly"},
     "fill": {"none": "nobody", "subtypes": "other subtypes of its type", "types": "other types too"},
     "gold": {"people": "agreed, or decided by a third person", "imported": "the file's"},

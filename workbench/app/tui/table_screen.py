@@ -26,13 +26,7 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
-from workbench.app.tui.kit.table_messages import (
-    Failed,
-    NarrowRequested,
-    RowHighlighted,
-    RowSelected,
-    SortRequested,
-)
+from workbench.app.tui.kit.table_messages import Failed, NarrowRequested, RowHighlighted, RowSelected, SortRequested
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen

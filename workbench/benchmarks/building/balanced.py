@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 PER_TYPE = 250
 """Questions of each type in VerifyBench."""
-FILE_SAYS_ALL: Final = ("A file of quotas says all: how many questions of what.", "Leave the other options out.")
+FILE_SAYS_ALL: Final = ("A file of quotas sets all numbers of questions.", "Leave the other options out.")
 
 
 def build_balanced(project: Project, options: BalancedOptions) -> SetReport:

@@ -137,11 +137,7 @@ def _differing(
 
 def _row(member: SetMember, before: str | None = None, after: str | None = None) -> DiffRow:
     return DiffRow(
-        dataset=member.dataset,
-        question_id=member.question,
-        completion_id=member.completion,
-        before=before,
-        after=after,
+        dataset=member.dataset, question_id=member.question, completion_id=member.completion, before=before, after=after
     )
 
 

@@ -63,19 +63,13 @@ def _refuse(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: 
     if not new_version:
         more = f"; and {len(told) - _MAX_DIFFERENCES} more" if len(told) > _MAX_DIFFERENCES else ""
         raise UsageError(
-            f"{found.full_name} stands there and differs: {'; '.join(told[:_MAX_DIFFERENCES])}{more}.",
-            f"{opt.new_version} freezes this one as {found.name}@{found.version + 1}; or give another {opt.name}.",
+            f"{found.full_name} already exists with other contents: {'; '.join(told[:_MAX_DIFFERENCES])}{more}.",
+            f"{opt.new_version} freezes the new set as {found.name}@{found.version + 1}; or give another {opt.name}.",
         )
 
 
 def settle(
-    project: Project,
-    new: NewSet,
-    report: R,
-    *,
-    dry_run: bool,
-    new_version: bool = False,
-    judges: Sequence[str] = (),
+    project: Project, new: NewSet, report: R, *, dry_run: bool, new_version: bool = False, judges: Sequence[str] = ()
 ) -> R:
     """Freeze a benchmark with its report, or only return the report in a dry run.
 
@@ -90,7 +84,7 @@ def settle(
         return report
     if not new.items and not new.questions:
         out = ", ".join(f"{reason} {count:,}" for reason, count in report.excluded.items()) or "nothing was there"
-        raise UsageError(f"Nothing is left for the set {new.name!r}: {out}.", f"Look at it with {opt.dry_run}.")
+        raise UsageError(f"There are no items for the set {new.name!r}: {out}.", f"Look at it with {opt.dry_run}.")
     stored = msgspec.json.encode(report).decode()
     frozen = freeze(project, msgspec.structs.replace(new, report=stored), new_version=new_version, judges=judges)
     return msgspec.structs.replace(

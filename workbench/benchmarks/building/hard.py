@@ -135,7 +135,7 @@ def _check(split: SplitItems) -> None:
             f"Name an odd number of them, {_MIN_JUDGES} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
         )
     if not 1 <= split.minority <= many // 2:
-        raise UsageError(f"{split.minority} of {many} judges are no minority.", f"Use 1 to {many // 2}.")
+        raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
 
 
 def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
@@ -191,7 +191,7 @@ def _queue_report(
         kind="queue",
         seed=new.seed,
         strata=strata(sizes, split.annotate, split.strata),
-        shortfall=short_of(split.annotate, there, len(new.items), "no more items are split so"),
+        shortfall=short_of(split.annotate, there, len(new.items), "no more items have this split"),
         excluded=among.out,
         stages={
             "candidates": len(among.rows),
@@ -289,13 +289,7 @@ def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetRepo
 
 
 def _members(
-    project: Project,
-    known: Columns,
-    able: dict[str, list[int]],
-    label: Labels,
-    count: int,
-    seed: int,
-    how: Strata,
+    project: Project, known: Columns, able: dict[str, list[int]], label: Labels, count: int, seed: int, how: Strata
 ) -> Iterator[ItemMember]:
     def members(stratum: str) -> Iterator[building.Key]:
         return building.keys(project.database.reader(), able[stratum])

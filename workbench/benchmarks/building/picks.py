@@ -99,11 +99,7 @@ class _PickedQuestions(Struct, frozen=True, eq=False):
 
 
 def _judged(
-    project: Project,
-    selection: Selection,
-    run: int,
-    kept: Callable[[CandidateRows], Iterable[int]],
-    each: int,
+    project: Project, selection: Selection, run: int, kept: Callable[[CandidateRows], Iterable[int]], each: int
 ) -> _PickedQuestions:
     known = columns(project)
     among = chosen(project, known, selection)

@@ -55,10 +55,10 @@ SPLIT = "test"
 """The only split of every benchmark: test data, not training data."""
 _FOLDERS = (
     ("data", "the items, as datasets loads them"),
-    ("verifybench", "the same in VerifyBench's released schema, a JSON line an item"),
+    ("verifybench", "the same in VerifyBench's released schema, one JSON line per item"),
     ("annotations", "each person's own labels and each third person's decisions, with times and guidelines"),
     ("leaderboard", "verifiers by accuracy, as JSON lines, CSV and Markdown"),
-    ("manifest.json, checksums.txt", "versions, counts, and what every file must hash to"),
+    ("manifest.json, checksums.txt", "versions, counts and the hash of every file"),
 )
 """Subfolders and their contents."""
 _TAGS = ("verifier-evaluation", "llm-as-a-judge", "answer-verification", "reward-model", "verifier-workbench")
@@ -107,7 +107,7 @@ def card_document(card: CardContents) -> Document:
     named = ", ".join(found.name for found in card.sets)
     return Document(
         title=card.title,
-        lead=f"Questions, reference answers and completions, each with whether people call it correct: {named}. "
+        lead=f"Questions, reference answers and completions, each with the annotators' verdict: {named}. "
         "For measuring verifiers: rules, judges, reward models.",
         generated_at=max(found.stored.created_at for found in card.sets)[:10],
         sections=(*sections, _files(card)),
@@ -137,10 +137,7 @@ _SETS: Columns[SetContents] = (
     count("Completions", lambda found: found.stored.items),
     share("Correct (%)", lambda found: found.correct / found.stored.items),
 )
-_COLUMNS: Columns[str] = (
-    word("Column", str),
-    word("What it holds", lambda name: COLUMNS[name][1]),
-)
+_COLUMNS: Columns[str] = (word("Column", str), word("What it holds", lambda name: COLUMNS[name][1]))
 _FILES: Columns[PublishedFile] = (
     word("File", lambda file: file.path),
     word("SHA-256", lambda file: file.sha256),
@@ -224,7 +221,7 @@ def _scalar(value: str | int) -> str:
 
 
 def licences_text(card: CardContents) -> str:
-    said = card.licence or "The publisher has not said under which licence this folder may be used."
+    said = card.licence or "The publisher has not stated a licence for this folder."
     parts = [
         f"# {escaped(f'Licences of {card.title}')}",
         escaped(f"Labels, selection and card: {said}" if card.licence else said),

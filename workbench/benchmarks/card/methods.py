@@ -59,10 +59,12 @@ def _notes(lines: Sequence[LeaderboardLine]) -> list[str]:
         "no completion, come last; majority-by-type knows the gold it is measured on."
     ]
     if any(line.selection_judge for line in lines):
-        said.append(f"{CHOSE} It helped to choose the items, so they are harder for it than for others.")
+        said.append(f"{CHOSE} It helped to select the items, so they are harder for it than for others.")
     for line in lines:
         if line.chose_by_these:
-            said.append(f"{line.verifier}: these very verdicts chose the items; they don’t measure it. Run it anew.")
+            said.append(
+                f"{line.verifier}: the same verdicts selected the items, so they don’t measure it. Run it again."
+            )
         elif line.flip_rate is not None:
             said.append(f"{line.verifier}: {percentage(line.flip_rate)} % of verdicts differ from those that chose.")
     return said
@@ -76,10 +78,10 @@ _NAMED = 20
 KINDS: Final[dict[SetKind, str]] = {
     "draw": "questions, so many an answer type",
     "picks": "completions of each question, to be labelled",
-    "queue": "completions that judges are split on, to be labelled",
+    "queue": "completions on which judges are split, to be labelled",
     "balanced": "as many questions of each answer type as its plan says, each with exactly one correct and one "
     "incorrect completion",
-    "hard": "completions that judges were split on, drawn by domain and source, as people labelled them",
+    "hard": "completions on which judges were split, drawn by domain and source, as labelled by annotators",
 }
 """The contents of a benchmark of each kind."""
 
@@ -94,7 +96,7 @@ def choice(found: SetContents) -> Section:
         *_built(found.stored, found.report),
     ]
     if found.judges:
-        blocks.append(runs_table(found.judges, "Runs whose verdicts decided what belongs to the set."))
+        blocks.append(runs_table(found.judges, "Runs whose verdicts selected the items of the set."))
     for stored, report in found.made_of:
         kind = Paragraph(f"A {stored.kind} set, frozen on {stored.created_at[:10]}: {KINDS[stored.kind]}.")
         blocks.append(Group(title=f"Made of {title_of(stored)}", blocks=(kind, *_built(stored, report))))
@@ -104,17 +106,17 @@ def choice(found: SetContents) -> Section:
 def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
     yield Facts(tuple(_plan(stored, report)))
     if report.splits:
-        caption = "Judges on either side of an item; what not every judge has decided is no split."
+        caption = "Number of judges on each side of an item; items without a verdict of every judge don't count."
         yield _counts(caption, "Split", report.splits)
     if report.stages:
-        yield _counts("What was left after each step.", "Step", report.stages)
+        yield _counts("Number of items left after each step.", "Step", report.stages)
     if report.strata:
         caption = "Strata that members were chosen from: available, wanted, chosen."
         yield Group(title="", blocks=(table(caption, _STRATA, report.strata),), folded=len(report.strata) > _FOLDED)
     yield _shortfall(report)
     if report.excluded:
         said = {EXCLUSION_REASONS.get(code, code): number for code, number in report.excluded.items()}
-        yield _counts("What was left out, by reason.", "Reason", said)
+        yield _counts("Number of items left out, by reason.", "Reason", said)
 
 
 def _plan(stored: StoredSet, report: SetReport) -> Iterator[tuple[str, str]]:
@@ -170,9 +172,9 @@ def labels(found: SetContents) -> Section:
         said = Paragraph(
             f"All labels on the items that the set was chosen from, resolved or not, in the set or not: {name}."
         )
-        blocks.append(Group(title="Correctness before the choice", blocks=(said, *agreement_blocks(pool))))
+        blocks.append(Group(title="Correctness before the selection", blocks=(said, *agreement_blocks(pool))))
     if found.guideline is not None and found.guideline.text is not None:
-        asked = Passage("What people were asked", found.guideline.text)
+        asked = Passage("Instructions to annotators", found.guideline.text)
         blocks.append(Case(title=f"Guidelines, version {found.guideline.version}", facts=(), passages=(asked,)))
     return Section("labels", "Labels and agreement", tuple(blocks))
 
@@ -220,7 +222,7 @@ def _annotators(found: AgreementReport) -> Table:
     everyone = people(len(found.per_annotator))
     counting = "" if found.annotators == len(found.per_annotator) else f", {found.annotators:,} with labels that count"
     caption = f"{everyone}{counting}, {counted(len(found.cohen_kappa), 'pair')}."
-    note = "Same as others: mean over items with two labels or more. Upheld: of the conflicts a third person ended."
+    note = "Same as others: mean over items with two labels or more. Upheld: of conflicts resolved by a third person."
     return table(caption, _ANNOTATORS, found.per_annotator, notes=(note,))
 
 
@@ -243,10 +245,7 @@ def limits(found: SetContents) -> Section:
 
 def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
     card, differing = found.contents.card, found.differing
-    yield (
-        "Type fields",
-        "in the files of the released schema the two fields of the answer type are swapped",
-    )
+    yield ("Type fields", "in the files of the released schema the two fields of the answer type are swapped")
     if differing.gold or differing.types:
         yield (
             "Changed since",
@@ -254,10 +253,7 @@ def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
             "are not what they were when the set was frozen; the files have the values of the freezing",
         )
     if imported := card.gold.get("imported", 0):
-        yield (
-            "Gold from elsewhere",
-            f"{imported:,} of {counted(found.stored.items, 'item')} have the label they came with",
-        )
+        yield ("Gold from elsewhere", f"{imported:,} of {counted(found.stored.items, 'item')} have the imported label")
     unknown = [source for source in card.sources if source.items and not source.licence]
     if unknown:
         items = sum(source.items for source in unknown)
@@ -270,7 +266,7 @@ def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
     if not found.annotations.lines:
         yield "No labels", "the database holds no labels of people for these items"
     if found.report.shortfall:
-        yield "Shortfall", f"{counted(len(found.report.shortfall), 'part')} of it gave less than was wanted"
+        yield "Shortfall", f"{counted(len(found.report.shortfall), 'part')} of it gave fewer items than wanted"
     if found.qualified:
         yield "Ids", "its data sets share ids, so that each id has its data set before it"
     if found.judges:
@@ -321,10 +317,10 @@ def _made(found: SetContents) -> Iterator[str]:
         yield f"It was made of {' and '.join(title_of(stored) for stored, _ in found.made_of)}."
     if found.judges:
         names = ", ".join(dict.fromkeys(judge.verifier for judge in found.judges))
-        yield f"The verdicts of {names} decided what belongs to it; a verdict that was none was no vote."
+        yield f"The verdicts of {names} selected its items; abstentions and errors were no votes."
     yield from _labelling(found)
     if missing := len(found.report.shortfall):
-        yield f"{counted(missing, 'part')} of it gave less than was wanted; it was not replaced."
+        yield f"{counted(missing, 'part')} of it gave fewer items than wanted; they were not replaced."
 
 
 def _labelling(found: SetContents) -> Iterator[str]:
@@ -340,7 +336,7 @@ def _labelling(found: SetContents) -> Iterator[str]:
     )
     yield f"They agree on correctness on {_agreed(agreement)}."
     if found.pool is not None:
-        yield f"On all items it was chosen from, resolved or not, they agree on {_agreed(found.pool[1])}."
+        yield f"On all items it was selected from, resolved or not, they agree on {_agreed(found.pool[1])}."
     if found.types is not None:
         yield f"On the answer subtype of questions they agree on {_agreed(found.types)}."
     for conflicts in found.annotations.conflicts:

@@ -47,7 +47,7 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
     """
     said = " ".join(reason.split())
     if not said or len(said) > _MAX_REASON:
-        raise UsageError("Excluding a data set takes a reason.", f"Write why, in at most {_MAX_REASON} characters.")
+        raise UsageError("Excluding a data set requires a reason.", f"Write why, in at most {_MAX_REASON} characters.")
     dataset = _at_rest(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_in(reader, dataset), store.questions(reader, dataset, out=False)
@@ -64,7 +64,7 @@ def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
     with project.database.reading() as reader:
         items, questions = store.items_out(reader, dataset), store.questions(reader, dataset, out=True)
     if not items and not questions:
-        raise UsageError(f"The data set {name!r} is not out.")
+        raise UsageError(f"The data set {name!r} is not excluded.")
     coordinating.lift(project, items, by=by)
     decide(project, [CurationDecision(question=one, reason=None) for one in questions], by)
     return DatasetChanged(dataset=name, items=len(items), questions=len(questions))
@@ -83,13 +83,15 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
     with project.database.write("full") as connection:
         if away := store.in_bundles(connection, dataset):
             raise UsageError(
-                f"{away:,} of its items are in bundles, whose labels come back by the data set's name.",
+                f"{away:,} of its items are in bundles, whose labels refer to the data set by name.",
                 "Merge the bundles first, or take the data set out and import the new one under another name.",
             )
         if paused := [use.run for use in store.uses(connection) if name in _named(_selection(use))]:
-            raise UsageError(f"Run {paused[0]} may go on, by the name {name!r}.", "Let it end, or cancel it.")
+            raise UsageError(
+                f"Run {paused[0]} is paused and may continue under the name {name!r}.", "Let it finish, or cancel it."
+            )
         if not store.rename(connection, dataset, to):
-            raise UsageError(f"There is a data set {to!r} already.", "Take another name.")
+            raise UsageError(f"A data set {to!r} already exists.", "Take another name.")
     return DatasetChanged(dataset=to)
 
 
@@ -101,7 +103,7 @@ def _at_rest(project: Project, name: str) -> int:
         raise UsageError(f"There is no data set {name!r}.", nearest(name, dataset_names(reader), "Data sets"))
     for use in store.uses(reader):
         if use.state != "paused" and _named(_selection(use)) <= {name}:
-            raise UsageError(f"Run {use.run} is going on it.", "Wait until it has ended, or pause or cancel it.")
+            raise UsageError(f"Run {use.run} is working on it.", "Wait until it has finished, or pause or cancel it.")
     return dataset
 
 

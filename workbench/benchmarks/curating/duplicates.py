@@ -431,13 +431,7 @@ def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Metho
 
 
 def find_duplicates(
-    project: Project,
-    method: Method,
-    scope: Scope,
-    *,
-    by: str = "",
-    dry_run: bool = False,
-    with_pairs: bool = False,
+    project: Project, method: Method, scope: Scope, *, by: str = "", dry_run: bool = False, with_pairs: bool = False
 ) -> DuplicatesReport:
     """Find near-duplicate questions and exclude them; another call finds only those added since.
 
@@ -521,13 +515,13 @@ def _of_vectors(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[
         try:
             yield group, OfVectors(vectors[start : start + len(group)])
         except ValueError as error:
-            raise UsageError(f"An embedding can't be used: {error}.", "Is it a model of embeddings?") from error
+            raise UsageError(f"An embedding can't be used: {error}.", "Is it an embedding model?") from error
         start += len(group)
 
 
 def _row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
     if question.key not in rows:
-        raise UsageError(f"{path} has nothing of question {question.key[:100]!r}.", "It needs a line for each.")
+        raise UsageError(f"{path} has no vector for question {question.key[:100]!r}.", "Each question needs a line.")
     return rows[question.key]
 
 

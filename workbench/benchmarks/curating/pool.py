@@ -25,7 +25,9 @@ def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
     found = list(curation.questions(project.database.reader(), scope))
     if not found:
         raise UsageError(
-            "There are no questions here." if scope == Scope() else "No question is of that data set and source.",
+            "There are no questions here."
+            if scope == Scope()
+            else "There are no questions of that data set and source.",
             f"Import some: {Command('import DB questions.jsonl')}, or see: {Command('curate DB status')}",
         )
     return found
@@ -105,12 +107,7 @@ def _of_question(
     by_model = [(code, "the model finds none of the four answer types", name) for code, name in proposed]
     for code, why, by in (*by_rule, *by_model):
         yield CandidateQuestion(
-            dataset=question.dataset,
-            question_id=question.key,
-            source=question.source,
-            reason=code,
-            why=why,
-            by=by,
+            dataset=question.dataset, question_id=question.key, source=question.source, reason=code, why=why, by=by
         )
 
 
@@ -158,7 +155,9 @@ def restore(
         UsageError: A question does not exist, or neither ids nor a reason are given.
     """
     if not ids and reason is None:
-        raise UsageError("Say which questions come back.", f"Name them, or their reason: {opt.reason:proof}")
+        raise UsageError(
+            "The questions to include again are missing.", f"Give their ids, or a reason: {opt.reason:proof}"
+        )
     named = set(by_ids(project, ids, scope.dataset)) if ids else None
     chosen = [one for one in pool(project, scope) if named is None or one.id in named]
     back = [one.id for one in chosen if one.out is not None and reason in (None, one.out)]
@@ -195,7 +194,9 @@ def license_source(project: Project, source: str, licence: str) -> str | None:
         UsageError: The source does not exist, or the licence is not valid.
     """
     if len(licence) > _LONGEST or not licence.isprintable():
-        raise UsageError(f"{licence[:_LONGEST]!r} is no licence.", f"Use up to {_LONGEST} printable characters.")
+        raise UsageError(
+            f"{licence[:_LONGEST]!r} is not a valid licence.", f"Use up to {_LONGEST} printable characters."
+        )
     known = known_licence(licence)
     with project.database.write("full") as connection:
         if not licences.put(connection, source, known):

@@ -242,7 +242,7 @@ def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset:
     for one in said:
         code = parse_type(one.subtype)
         if code is None or not code.is_subtype:
-            raise UsageError(f"{one.subtype[:100]!r} is no subtype.", "Say its code, such as A1 or D2.")
+            raise UsageError(f"{one.subtype[:100]!r} is not a valid subtype.", "Write its code, such as A1 or D2.")
     reader = project.database.reader()
     person = next((one.id for one in people.everyone(project.database) if one.name == people.tidy(by)), None)
     lines = []

@@ -61,7 +61,7 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
         FormatError: The path exists and may not be replaced, can't be written, or has no name.
     """
     if not path.name:
-        raise FormatError(f"{str(path)!r} is no name of a new folder.", "Name one in it.")
+        raise FormatError(f"{str(path)!r} is not a valid name of a new folder.", "Name one in it.")
     _put_back(path)
     _check(path, force=force)
     try:
@@ -111,7 +111,7 @@ def _check(path: Path, *, force: bool) -> None:
             raise FormatError(f"{path}: there is no folder {path.parent}.", "Make it first.")
         return
     if path.is_symlink() or not path.is_dir():
-        raise FormatError(f"{path} is there, and is no folder.", "Name another.")
+        raise FormatError(f"{path} exists and is not a folder.", "Name another.")
     there = _files(path)
     if not there:
         return
@@ -121,7 +121,9 @@ def _check(path: Path, *, force: bool) -> None:
         raise FormatError(f"{path} was not published by this command.", "Name another folder, or remove it yourself.")
     if odd := _touched(path, manifest, there):
         names = ", ".join(odd[:5]) + (f" and {len(odd) - 5:,} more" if len(odd) > 5 else "")
-        raise FormatError(f"{path} is not as it was published: {names}.", "Remove it yourself, or name another folder.")
+        raise FormatError(
+            f"{path} has changed since it was published: {names}.", "Remove it yourself, or name another folder."
+        )
 
 
 def _files(path: Path) -> set[str]:
@@ -223,7 +225,9 @@ def publish(project: Project, options: PublishOptions) -> Publication:
 def _check_languages(codes: Sequence[str]) -> None:
     for code in codes:
         if not _LANGUAGE.fullmatch(code):
-            raise UsageError(f"{code[:50]!r} is no code of a language.", "Use codes of ISO 639, such as en or zh-Hant.")
+            raise UsageError(
+                f"{code[:50]!r} is not a valid language code.", "Use codes of ISO 639, such as en or zh-Hant."
+            )
 
 
 def _configs(found: Sequence[FrozenSet]) -> list[str]:

@@ -151,7 +151,9 @@ def plan_questions(project: Project, plan: CompletionPlan) -> PlanQuestions:
     """
     reader = project.database.reader()
     if (plan.set is None) == (plan.dataset is None):
-        raise UsageError("Say which questions: a set or a data set.", f"{opt.set:NAME}, or set = … in the plan.")
+        raise UsageError(
+            "The questions are missing: name a set or a data set.", f"{opt.set:NAME}, or set = … in the plan."
+        )
     if plan.set is None:
         assert plan.dataset is not None
         asked = PlanQuestions(
@@ -167,7 +169,7 @@ def plan_questions(project: Project, plan: CompletionPlan) -> PlanQuestions:
             f"Draw some with: {Command('curate DB draw', per_type='2000')}",
         )
     if stored.hold_code(reader, asked.questions):
-        raise UsageError("These are problems of code.", "Write solutions", Command("code write-solutions DB …"))
+        raise UsageError("These questions are code problems.", "Write solutions", Command("code write-solutions DB …"))
     return asked
 
 

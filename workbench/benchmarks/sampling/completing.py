@@ -49,7 +49,7 @@ def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
         try:
             require_same(bound, identity)
         except UsageError as error:
-            raise UsageError(error.message, "Give the model another name: its completions are others.") from error
+            raise UsageError(error.message, "Give the model another name: its settings have changed.") from error
         run = stored_runs.find(reader, bound.id, identity.version)
         if run is not None:
             found[model.name] = run.id

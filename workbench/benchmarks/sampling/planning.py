@@ -176,7 +176,7 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
     defaults = _options(f"{file}:defaults", _sub_table(f"{file}:defaults", table.get("defaults", {})), _DEFAULTS)
     entries = table.get("models", [])
     if not isinstance(entries, list) or not entries:
-        raise UsageError(f"{file}:models: there is none.", f"Name one at least: {EXAMPLE}")
+        raise UsageError(f"{file}:models: there is no model.", f"Name at least one: {EXAMPLE}")
     if len(entries) > _MAX_MODELS:
         raise UsageError(f"{file}:models: there are more than {_MAX_MODELS:,}.")
     models = [_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)]
@@ -200,7 +200,9 @@ def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], 
         UsageError: There is no name, or an option is unknown, missing or invalid.
     """
     if not names:
-        raise UsageError("No model is named.", f"Give a plan, or say which: {opt.model:NAME} {opt.option:base_url=URL}")
+        raise UsageError(
+            "No model is named.", f"Give a plan, or name a model: {opt.model:NAME} {opt.option:base_url=URL}"
+        )
     known = tuple(sorted(_OPTIONS - {SAMPLES}))
     _require_known(str(opt.option), options, known)
     models = []
@@ -250,7 +252,7 @@ def _entry(project: Project, place: str, defaults: Mapping[str, str], entry: obj
 
 def _model(project: Project, place: str, name: str, options: dict[str, str], price: object) -> PlannedModel:
     if not NAME.fullmatch(name) or len(name) > _MAX_NAME:
-        raise UsageError(f"{place}.name: {name[:_MAX_NAME]!r} is no name for a model.", _NAME_HINT)
+        raise UsageError(f"{place}.name: {name[:_MAX_NAME]!r} is not a valid model name.", _NAME_HINT)
     written = named_model(project.path, name) or {}
     _require_known(f"[models.{name}]", written, sorted(_OPTIONS))
     chosen = {"model": name, **written, **options}
@@ -259,7 +261,7 @@ def _model(project: Project, place: str, name: str, options: dict[str, str], pri
         require_sendable(server, sampling, Sampling.__struct_fields__)
         samples = whole(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
         if samples > 1 and sampling.temperature == 0:
-            raise ValueError("samples: several need a temperature above 0, or all of them are the same")
+            raise ValueError("samples: more than one sample requires a temperature above 0, else all are the same")
     except ValueError as error:
         raise UsageError(f"{place}.{error}.", f"Example: {EXAMPLE}") from error
     return PlannedModel(
@@ -281,7 +283,7 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
     seen: dict[object, str] = {}
     for one in models:
         if one.name in names:
-            raise UsageError(f"{place}: two are called {one.name!r}.", "Give each its own name.")
+            raise UsageError(f"{place}: two models are called {one.name!r}.", "Give each its own name.")
         names.add(one.name)
         what = (one.server.profile, one.server.model, one.sampling, repr(one.server.extras.config()))
         if what in seen:
@@ -297,7 +299,7 @@ def _prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
     template = _words(f"{place}.template", table.get("template", QUESTION)) or ""
     if template.count(QUESTION) != 1:
         raise UsageError(
-            f"{place}.template: {QUESTION} stands in it {template.count(QUESTION)} times.",
+            f"{place}.template: {QUESTION} occurs {template.count(QUESTION)} times.",
             "Write it once, where the question belongs.",
         )
     return QuestionPrompt(template=template, system=_words(f"{place}.system", table.get("system")))

@@ -206,12 +206,10 @@ def missing(connection: Connection, number: int) -> int:
 
 def ids_collide(connection: Connection, number: int) -> bool:
     rows = connection.execute(
-        "SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
-        "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ?1 GROUP BY q.key "
-        "HAVING count(DISTINCT q.dataset_id) > 1 UNION ALL "
-        "SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
-        "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ?1 GROUP BY c.key "
-        "HAVING count(DISTINCT q.dataset_id) > 1 LIMIT 1",
+        "SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id JOIN questions AS q ON q.id = "
+        "c.question_id WHERE x.set_id = ?1 GROUP BY q.key HAVING count(DISTINCT q.dataset_id) > 1 UNION ALL SELECT 1 "
+        "FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id JOIN questions AS q ON q.id = "
+        "c.question_id WHERE x.set_id = ?1 GROUP BY c.key HAVING count(DISTINCT q.dataset_id) > 1 LIMIT 1",
         (number,),
     )
     return rows.fetchone() is not None
@@ -229,9 +227,8 @@ def imported_types(connection: Connection, number: int) -> dict[int, str]:
 
 def drawn_from(connection: Connection, stored: StoredSet) -> StoredSet | None:
     row = connection.execute(
-        "SELECT s.name, s.version FROM sets AS s WHERE s.kind = 'draw' AND s.id < ?1 AND NOT EXISTS "
-        "(SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
-        "WHERE x.set_id = ?1 AND c.question_id NOT IN "
+        "SELECT s.name, s.version FROM sets AS s WHERE s.kind = 'draw' AND s.id < ?1 AND NOT EXISTS (SELECT 1 FROM "
+        "set_items AS x JOIN completions AS c ON c.id = x.completion_id WHERE x.set_id = ?1 AND c.question_id NOT IN "
         "(SELECT question_id FROM set_questions WHERE set_id = s.id)) ORDER BY s.id DESC LIMIT 1",
         (stored.id,),
     ).fetchone()

@@ -203,11 +203,7 @@ def version(connection: sqlite3.Connection) -> int | None:
     return found
 
 
-_REMEDIES: Final[dict[str, Remedy]] = {
-    "foreign keys": "rescue",
-    "tables": "repair",
-    "append-only triggers": "repair",
-}
+_REMEDIES: Final[dict[str, Remedy]] = {"foreign keys": "rescue", "tables": "repair", "append-only triggers": "repair"}
 
 
 def _run(name: str, check: Callable[[], str]) -> Finding:

@@ -46,13 +46,7 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
         "started_at": _WHEN,
     },
     "batches": {"per_item": 1, "selection": "lost", "created_at": _WHEN},
-    "verifiers": {
-        "name": "lost-{id}",
-        "kind": "lost",
-        "config": "{}",
-        "config_hash": "lost-{id}",
-        "created_at": _WHEN,
-    },
+    "verifiers": {"name": "lost-{id}", "kind": "lost", "config": "{}", "config_hash": "lost-{id}", "created_at": _WHEN},
     "runs": {
         "verifier_id": 1,
         "version": "lost-{id}",

@@ -319,10 +319,7 @@ def _line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
         pass_at_1=perfect(one.vectors, kept) / len(one.vectors),
         seed=row.settings.seed,
         provenance=EvolvedFrom(
-            evolution=row.name,
-            dataset=row.dataset,
-            reference=one.pool.reference is not None,
-            settings=row.settings,
+            evolution=row.name, dataset=row.dataset, reference=one.pool.reference is not None, settings=row.settings
         ),
     )
 

@@ -163,14 +163,7 @@ def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
     yield "final", _ended
 
 
-def _take(
-    run: _Evolution,
-    chosen: Sequence[int],
-    position: int,
-    words: str,
-    work: _Work,
-    watch: Watch | None,
-) -> None:
+def _take(run: _Evolution, chosen: Sequence[int], position: int, words: str, work: _Work, watch: Watch | None) -> None:
     reached = evolutions.reached(run.project.database.reader(), run.row.id)
     waiting = [question for question in chosen if reached.get(question, 0) == position]
     done = len(chosen) - len(waiting)

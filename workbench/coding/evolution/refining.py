@@ -114,12 +114,7 @@ def refine(
 
 
 def _refined(
-    project: Project,
-    wish: RefinementOptions,
-    own: OwnPrompts,
-    writer: Writer,
-    executor: Executor,
-    some: Sequence[Task],
+    project: Project, wish: RefinementOptions, own: OwnPrompts, writer: Writer, executor: Executor, some: Sequence[Task]
 ) -> Iterator[RefinedProblem | RefusedProblem]:
     key = secret(project.database.reader())
     problems = problems_of(project.database, [one.question for one in some], [])
@@ -162,10 +157,7 @@ def _executed(
 
 def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Program:
     return Program(
-        source=found.solution,
-        tests=tests,
-        seconds=old.seconds or DEFAULT_SECONDS,
-        entry_point=found.entry_point,
+        source=found.solution, tests=tests, seconds=old.seconds or DEFAULT_SECONDS, entry_point=found.entry_point
     )
 
 

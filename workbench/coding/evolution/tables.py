@@ -81,9 +81,9 @@ def _provenance(found: Provenance) -> Facts:
 
 
 def _lead(report: EvolutionReport) -> str:
-    words = [f"{report.name}: {report.finished:,} of {report.problems:,} problems of {report.dataset} are through."]
+    words = [f"{report.name}: {report.finished:,} of {report.problems:,} problems of {report.dataset} are finished."]
     if report.unbegun:
-        words.append(f"A part: {report.unbegun:,} more can evolve and have not begun.")
+        words.append(f"A part: {report.unbegun:,} more can evolve and have not started.")
     if report.unverified:
         words.append(f"{report.unverified:,} have no reference solution by people: their new tests are unverified.")
     if report.wrong_from_start:
@@ -267,7 +267,7 @@ def _remaining_table(report: DuplicateReport) -> Table:
         column("%", lambda one: one.after / one.before, percentage),
     )
     caption = (
-        f"Problems before and after taking out those with a cosine over {report.threshold:g} to one that stays "
+        f"Problems before and after removing those with a cosine over {report.threshold:g} to one that stays "
         f"({report.similarity}, seed {report.seed}; table 1)."
     )
     total = SourceCount(source="all", before=report.problems, after=report.kept)

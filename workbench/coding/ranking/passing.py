@@ -70,7 +70,7 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
     for (dataset, task_id, _), (total, passed) in tests.items():
         _add(counts, (dataset, task_id), int(total > 0), int(0 < total == passed))
     if not counts and not refused:
-        raise FormatError(f"{path}: there is no line in it.", 'A line has "task_id", "n" and "c", or "passed".')
+        raise FormatError(f"{path}: the file has no lines.", 'A line has "task_id", "n" and "c", or "passed".')
     report = PassReport(rows=_rows(counts, sizes), judge=str(path), refused=len(refused))
     return FilePasses(report=report, refused=refused)
 
@@ -148,7 +148,9 @@ def with_models(
     by_model = _by_model(project, passes.found)
     unnamed = len(by_model.pop("", []))
     if against is not None and against not in by_model:
-        raise UsageError(f"No solution here is by {against!r}.", f"Models: {', '.join(by_model) or 'none'}.")
+        raise UsageError(
+            f"There are no solutions by the model {against!r}.", f"Models: {', '.join(by_model) or 'none'}."
+        )
     datasets = list(dict.fromkeys(row.dataset for row in report.rows))
     rows = [_model_row(model, k, found, datasets) for k in sizes for model, found in by_model.items()]
     before = {row.k: row.average for row in rows if row.model == against}
@@ -329,9 +331,7 @@ BINS: Final = 20
 
 
 def histograms(
-    sets: Iterable[SelectedSet],
-    counts: Mapping[int, int] = {},
-    given: Mapping[str, list[SelectedScores]] = {},
+    sets: Iterable[SelectedSet], counts: Mapping[int, int] = {}, given: Mapping[str, list[SelectedScores]] = {}
 ) -> list[HistogramReport]:
     """Return histograms of the selections by data set; problems without a selection don't count.
 
@@ -381,7 +381,7 @@ def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> Se
     there = align(np.array(items, dtype=np.int64), known.item, of_all, np.float64("nan")).tolist()
     given = [one for one in map(defined, there) if one is not None]
     if any(not 0 <= one <= 1 for one in given):
-        raise UsageError(f"The scores of {rater.name} are no shares from 0 to 1, of which histograms are drawn.")
+        raise UsageError(f"The scores of {rater.name} are not shares from 0 to 1, of which histograms are drawn.")
     return SelectedScores(
         verifier=rater.name,
         run=rater.run,

@@ -60,12 +60,7 @@ def outcomes_of_references(
         if (first := next(jobs, None)) is None:
             continue
         with opened_sandbox(
-            project,
-            _options(project, run),
-            workers=workers,
-            allow_unsafe=allow_unsafe,
-            cluster=cluster,
-            trust=trust,
+            project, _options(project, run), workers=workers, allow_unsafe=allow_unsafe, cluster=cluster, trust=trust
         ) as sandbox:
             for (question, suite), execution in sandbox.run(chain([first], jobs)):
                 by_suite.setdefault(question, {})[suite] = execution

@@ -282,7 +282,7 @@ def select_from(path: Path, how: How) -> FileSelection:
         else:
             found.sets.append(_from_line(line, how))
     if not found.sets and not found.refused:
-        raise FormatError(f"{path}: there is no line in it.", 'A line has "task_id" and "candidates".')
+        raise FormatError(f"{path}: the file has no lines.", 'A line has "task_id" and "candidates".')
     return found
 
 

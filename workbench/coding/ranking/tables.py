@@ -32,13 +32,7 @@ from workbench.core.text.figures import (
     percent_interval,
 )
 from workbench.core.text.inert import inert
-from workbench.statistics.records.ranking import (
-    Ends,
-    ProblemMetrics,
-    RankingReport,
-    RankingRow,
-    SelectedProblems,
-)
+from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow, SelectedProblems
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import records_csv, written
 from workbench.tables.table import Column, Columns, column, count, ends, figure, listed, table, text, word
@@ -145,7 +139,7 @@ def _ranking_notes(report: RankingReport) -> Iterator[str]:
         "samples are alike. JSON and CSV have those of every metric."
     )
     if any(row.normalised for row in report.rows):
-        yield "* scores are no shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
+        yield "* scores are not shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
     yield from _left_out(report)
 
 
@@ -169,7 +163,7 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
         )
     if report.filled:
         many = ", ".join(f"{name} {count:,}" for name, count in report.filled.items())
-        yield f"Scores that a verifier refused to give count as its lowest, 0 for shares ({many}; {opt.missing})"
+        yield f"Missing scores of a verifier count as its lowest, 0 for shares ({many}; {opt.missing})"
 
 
 def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
@@ -220,12 +214,12 @@ def _models_table(report: PassReport) -> Table:
         column("average", lambda one: one.average, percent),
         *(above if report.against is not None else ()),
     )
-    notes = ["Average: each data set counts as much."]
+    notes = ["Average: all data sets have equal weight."]
     if report.against is not None:
         notes.append(f"points: of the average above {report.against}'s.")
-        notes.append(f"Δ %: how far {report.against}'s average lies above this one, in % of this one.")
+        notes.append(f"Δ %: how far {report.against}'s average is above this one, in % of this one.")
     if report.unnamed:
-        notes.append(f"{counted(report.unnamed, 'solution')} of no known model: in no line here.")
+        notes.append(f"{counted(report.unnamed, 'solution')} without a known model are not shown.")
     caption = "pass@k in % of each model's solutions by data set"
     return table(caption, columns, report.models, notes=notes)
 
@@ -290,11 +284,11 @@ def saturation_table(report: SaturationReport) -> Table:
 
 def _saturation_notes(report: SaturationReport) -> Iterator[str]:
     if not report.problems:
-        yield "Nothing is measured: no problem is left."
+        yield "No metrics: no problem is left."
     elif report.enough is None:
-        yield f"No k shown is enough: no interval lies at or above {report.target:g}."
+        yield f"No k shown is enough: no interval is at or above {report.target:g}."
     else:
-        yield f"Enough: k = {report.enough}, the first whose interval lies at or above {report.target:g}."
+        yield f"Enough: k = {report.enough}, the first whose interval is at or above {report.target:g}."
     yield (
         "Tests are drawn without replacement; an undefined coefficient counts as 0. The interval and sigma are over "
         "resamples: how exactly the mean is known for these problems. Over problems: how far other problems may differ."
@@ -313,7 +307,7 @@ def histograms_text(report: HistogramsReport) -> str:
     parts = [part for one in report.histograms for part in _parts(one)]
     if report.shares:
         lines = [line for one in report.shares for line in _lines(one)]
-        parts.append("What came of tests, in %\n" + listed(_SHARES, lines))
+        parts.append("Outcomes of tests, in %\n" + listed(_SHARES, lines))
     return "\n\n".join(parts or ["No problem has a selection."]) + "\n"
 
 

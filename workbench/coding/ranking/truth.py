@@ -155,9 +155,9 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
         return UsageError(f"{text}.", f"{opt.truth:recorded} takes sets such as HE-R: average_test_score and rank.")
     wanted = ", ".join(missing) or " or ".join(TOGETHER)
     by = "" if name is None else f" by {name!r}"
-    there = f"Run to the end{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
+    there = f"Complete{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
     start = f"Run the tests: {Command('verify DB execution', option='suite=' + ','.join(missing or TOGETHER))}"
-    return UsageError(f"Nothing has been run to the end against the tests of {wanted}{by}.", there or start)
+    return UsageError(f"No complete run used the tests of {wanted}{by}.", there or start)
 
 
 def outcomes_by_problem(
@@ -203,10 +203,7 @@ def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.Solutio
 
 
 def _tested(
-    row: tests.SolutionRow,
-    truth: Truth,
-    expected: dict[str, int],
-    results: dict[int, dict[int, dict[str, Execution]]],
+    row: tests.SolutionRow, truth: Truth, expected: dict[str, int], results: dict[int, dict[int, dict[str, Execution]]]
 ) -> SolutionOutcomes:
     found = {suite: results[run].get(row.item, {}).get(suite) for suite, run in truth.runs.items()}
     by_suite = {suite: execution for suite, execution in found.items() if execution is not None}

@@ -23,7 +23,7 @@ REJECTIONS: Final[dict[str, str]] = {
     "no_python": "no Python, too long or nested too deeply",
     "no_assert": "not one assert statement",
     "no_call": "does not call what is to be tested",
-    "reaches_out": "not made of constant values: time, chance, files or the program's inside",
+    "reaches_out": "not made of constant values: it uses time, chance, files or internals of the program",
     "duplicate": "there already",
     "broken": "uses names that neither the problem nor its reference solution has, or is false for any solution",
     "wrong": "the reference solution fails it",

@@ -22,9 +22,8 @@ _SETTINGS: Final = msgspec.json.Decoder(EvolutionSettings)
 
 # Pools exclude retracted solutions and copies of the reference.
 _POOL: Final = (
-    f"FROM completions AS c LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
-    f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE {VISIBLE} "
-    f"AND {STATE} <> 'excluded' AND coalesce(s.ground_truth, 0) = 0"
+    "FROM completions AS c LEFT JOIN code_solutions AS s ON s.completion_id = c.id LEFT JOIN item_states AS i ON "
+    f"i.completion_id = c.id WHERE {VISIBLE} AND {STATE} <> 'excluded' AND coalesce(s.ground_truth, 0) = 0"
 )
 
 
@@ -137,10 +136,9 @@ def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
 def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None) -> list[Evolved]:
     """Return problems with their progress, in the order of import; None for all."""
     rows = connection.execute(
-        "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e "
-        "JOIN questions AS q ON q.id = e.question_id LEFT JOIN sources AS s ON s.id = q.source_id "
-        "WHERE e.evolution_id = ? AND (? IS NULL OR e.question_id IN (SELECT value FROM json_each(?))) "
-        "ORDER BY e.question_id, e.position",
+        "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e JOIN questions AS q ON q.id = "
+        "e.question_id LEFT JOIN sources AS s ON s.id = q.source_id WHERE e.evolution_id = ? AND (? IS NULL OR "
+        "e.question_id IN (SELECT value FROM json_each(?))) ORDER BY e.question_id, e.position",
         (evolution, None if questions is None else 1, _json(list(questions or ()))),
     )
     steps: dict[tuple[int, str, str | None], list[Step]] = defaultdict(list)
@@ -189,7 +187,7 @@ def _require_same(found: EvolutionRow, settings: EvolutionSettings) -> None:
     changed = [name for name in after if before[name] != after[name]]
     if changed:
         words = ", ".join(f"{name} was {before[name]}" for name in changed)
-        raise UsageError(f"{found.name!r} was begun with other settings: {words}.", f"Choose another {opt.name}.")
+        raise UsageError(f"{found.name!r} was started with other settings: {words}.", f"Choose another {opt.name}.")
 
 
 def _kind(step: Step) -> str:

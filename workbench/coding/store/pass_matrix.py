@@ -18,9 +18,8 @@ class GridSolution(NamedTuple):
 
 def solutions(connection: sqlite3.Connection, question: int) -> list[GridSolution]:
     rows = connection.execute(
-        "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c "
-        "LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
-        f"WHERE c.question_id = ? AND {VISIBLE} ORDER BY c.id",
+        "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c LEFT JOIN code_solutions AS s ON "
+        f"s.completion_id = c.id WHERE c.question_id = ? AND {VISIBLE} ORDER BY c.id",
         (question,),
     )
     return [GridSolution(item, bool(truth)) for item, truth in rows]
@@ -46,10 +45,9 @@ def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> l
     first = "(SELECT x.completion_id FROM test_results AS x WHERE x.run_id = r.id ORDER BY x.completion_id LIMIT 1)"
     item = first if question is None else "(SELECT c.id FROM completions AS c WHERE c.question_id = ?)"
     rows = connection.execute(
-        "SELECT DISTINCT r.id, v.name, t.suite, r.state, r.completed_at IS NOT NULL, r.items FROM runs AS r "
-        "JOIN verifiers AS v ON v.id = r.verifier_id "
-        f"CROSS JOIN test_results AS t ON t.run_id = r.id AND t.completion_id IN {item} "
-        "ORDER BY r.completed_at IS NULL, r.items DESC, r.id DESC, t.suite",
+        "SELECT DISTINCT r.id, v.name, t.suite, r.state, r.completed_at IS NOT NULL, r.items FROM runs AS r JOIN "
+        "verifiers AS v ON v.id = r.verifier_id CROSS JOIN test_results AS t ON t.run_id = r.id AND t.completion_id IN "
+        f"{item} ORDER BY r.completed_at IS NULL, r.items DESC, r.id DESC, t.suite",
         () if question is None else (question,),
     )
     return [

@@ -35,10 +35,7 @@ _HERE: Final = Path(__file__).parent
 _TEXTS: Final = frozenset({"question", "solution"})
 _TESTS: Final = prompt(_HERE / "tests.txt", "tests", _TEXTS)
 _SOLUTIONS: Final = {kind: prompt(_HERE / f"{kind}.txt", kind, frozenset({"question"})) for kind in KINDS}
-PROMPTS: Final[dict[str, str]] = {
-    "tests": _TESTS.sha256,
-    **{kind: one.sha256 for kind, one in _SOLUTIONS.items()},
-}
+PROMPTS: Final[dict[str, str]] = {"tests": _TESTS.sha256, **{kind: one.sha256 for kind, one in _SOLUTIONS.items()}}
 """sha256 of each prompt, by its purpose."""
 
 
@@ -198,9 +195,5 @@ def _requests(
 
 def _record(name: str, task_id: str, model: str, asked: WritingRequest, reply: str) -> SolutionRecord:
     return SolutionRecord(
-        task_id=task_id,
-        solution_id=f"{name}-{asked.model}-{asked.sample + 1}",
-        code=reply,
-        form="reply",
-        model=model,
+        task_id=task_id, solution_id=f"{name}-{asked.model}-{asked.sample + 1}", code=reply, form="reply", model=model
     )

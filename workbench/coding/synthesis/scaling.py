@@ -90,13 +90,7 @@ def scaled(
     """
     by_suite = {point.suite: point for point in made}
     report = compared(
-        project,
-        truth,
-        tuple(by_suite),
-        selection=selection,
-        missing=missing,
-        samples=samples,
-        seed=seed,
+        project, truth, tuple(by_suite), selection=selection, missing=missing, samples=samples, seed=seed
     ).report
     found = [
         ScaledPoint(
@@ -151,7 +145,7 @@ def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, 
 def _document(report: ScaleReport, made: str) -> Document:
     return Document(
         title=f"Tests scaled: {report.name}",
-        lead="How well the same models' tests rank solutions as more are asked for.",
+        lead="How well the same models' tests rank solutions, by the number of requested tests.",
         generated_at=made,
         sections=(Section("scale", "Number of tests", (_table(report), *_curves(report))),),
     )
@@ -169,7 +163,9 @@ def _table(report: ScaleReport) -> Table:
         column("Bottom-1", lambda one: one.figures.bottom1, percent),
         figure("MAE", lambda one: one.figures.mae),
     )
-    caption = f"How well written tests rank, by how many are asked for (table 5); truth: {report.truth}"
+    caption = (
+        f"How well written tests rank solutions, by the number of requested tests (table 5); truth: {report.truth}"
+    )
     notes = ["Top-1 and Bottom-1 in %; each number of tests is a separate suite. A problem: tests it has."]
     if report.left_out:
         notes.append(f"Left out for all: {report.left_out:,} problems in which a score is missing.")

@@ -338,11 +338,7 @@ def _passes(outcomes: str) -> bool:
 
 def _reference(name: str, problem: Problem, *, passes: bool) -> SolutionRecord:
     return SolutionRecord(
-        task_id=problem.task_id,
-        solution_id=f"{name}-reference",
-        code=problem.oracle,
-        gold=passes,
-        ground_truth=True,
+        task_id=problem.task_id, solution_id=f"{name}-reference", code=problem.oracle, gold=passes, ground_truth=True
     )
 
 

@@ -35,8 +35,8 @@ FILTERS: Final[dict[str, str]] = {
     "no_python": "no Python, too long or nested too deeply",
     "no_assert": "no assert statement in it",
     "no_call": "doesn't name what is to be tested",
-    "duplicate": "there already, in the same spelling or another",
-    "surplus": "behind the first of those asked for",
+    "duplicate": "a duplicate, in the same or another spelling",
+    "surplus": "beyond the requested number of tests",
 }
 """Why a test may be rejected, by code."""
 SURPLUS: Final = "surplus"

@@ -231,7 +231,7 @@ class Database:
             StoreError: ``target`` is one of the database's files, or a folder, a device or similar.
         """
         if not target.name or (target.exists() and not target.is_file()):
-            raise StoreError(f"{target} is no regular file.", "Name another file.")
+            raise StoreError(f"{target} is not a regular file.", "Name another file.")
         own = [Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")]
         linked = target.exists() and any(file.exists() and target.samefile(file) for file in own)
         place = target.resolve()
@@ -431,7 +431,7 @@ def require_usable(path: Path) -> None:
 
 def _check_place(path: Path, *, create: bool) -> None:
     if not path.is_file() and (path.exists() or not create):
-        what = "it is no file" if path.exists() else "there is no such database"
+        what = "it is not a file" if path.exists() else "there is no such database"
         raise StoreError(f"{path}: {what}.", "Make one with", command=Command("import DB FILE"))
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
@@ -443,7 +443,7 @@ def _check_sqlite() -> None:
     if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
         wanted = ".".join(map(str, MINIMUM_SQLITE))
         raise StoreError(
-            f"This Python carries SQLite {sqlite3.sqlite_version}; {wanted} or newer is needed.",
+            f"This Python has SQLite {sqlite3.sqlite_version}; {wanted} or newer is needed.",
             "Install a newer Python, or a libsqlite3 that it uses.",
         )
 

@@ -23,7 +23,7 @@ COLUMNS: Final = (
     "view, created_at, merged"
 )
 """Columns covered by a digest: all stored data of an event."""
-_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 
 
 class ChangedEvent(NamedTuple):
@@ -235,9 +235,8 @@ def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "
     given = _GIVEN if kind == "label" else "e.id"
     kinds = ANSWERS if kind == "label" else (kind,)
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? "
-        f"AND kind IN (SELECT value FROM json_each(?)) AND {IN_FORCE} "
-        f"AND {OF_THIS_ROUND} ORDER BY {given} DESC LIMIT 2",
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind IN (SELECT value FROM json_each(?)) "
+        f"AND {IN_FORCE} AND {OF_THIS_ROUND} ORDER BY {given} DESC LIMIT 2",
         (annotator, _list(kinds)),
     ).fetchall()
     newest = [_event(row) for row in rows]

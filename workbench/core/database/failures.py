@@ -25,7 +25,7 @@ _HINTS: dict[int, str] = {
     sqlite3.SQLITE_READONLY: _ACCESS,
     sqlite3.SQLITE_CANTOPEN: _ACCESS,
     sqlite3.SQLITE_PERM: _ACCESS,
-    sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
+    sqlite3.SQLITE_NOTADB: "It is not a workbench database; name another file.",
 }
 _CAUSES: dict[int, Cause] = {
     sqlite3.SQLITE_FULL: "space",

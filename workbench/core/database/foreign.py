@@ -32,14 +32,10 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
         StoreError: It is not a workbench database, of another version, or damaged.
     """
     if not path.is_file():
-        what = "it is no file" if path.exists() else "there is no such file"
-        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
+        what = "it is not a file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a returned bundle.")
     require_input(path)
-    with (
-        explained(path),
-        temporary_folder("merge") as folder,
-        closing(_connect(path, folder)) as connection,
-    ):
+    with explained(path), temporary_folder("merge") as folder, closing(_connect(path, folder)) as connection:
         version = migrations.checked_version(connection, path)
         migrations.require_ours(connection, path, version)
         if version < migrations.latest_version():

@@ -63,7 +63,7 @@ class LookedAt(Database):
         if self._stood is None:
             super().require_place()
         elif _file_state(Path(os.path.realpath(self.path))) != self._stood:
-            raise StoreError(f"{self.path}: it was written to in the meantime.", "Try again.")
+            raise StoreError(f"{self.path}: it has changed in the meantime.", "Try again.")
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -131,7 +131,7 @@ def _require_current(connection: sqlite3.Connection, path: Path) -> None:
     migrations.require_ours(connection, path, version)
     if version != migrations.latest_version():
         raise StoreError(
-            f"{path} is of version {version} of the tables, and can't be brought up to date where it can't be written.",
+            f"{path} has schema version {version} and can't be migrated, because it is read-only.",
             f"Make a copy and open that one: {Command(f'backup {shlex.quote(str(path))} COPY')}",
         )
 

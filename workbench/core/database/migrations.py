@@ -181,8 +181,8 @@ def _make_whole(path: Path) -> None:
     for end in LOGS:
         if (log := path.with_name(path.name + end)).exists() and log.stat().st_size:
             raise StoreError(
-                f"{path} is not there, but its log {log.name} is: the file was moved or deleted.",
-                "Put it back. For a new database take another name, or move the log away; it may hold labels.",
+                f"{path} is missing, but its log {log.name} exists: the file was moved or deleted.",
+                "Put it back. For a new database choose another name, or move the log away; it may contain labels.",
             )
     with part_folder(path) as part:
         make(part / path.name, latest_version())

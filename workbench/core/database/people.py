@@ -49,7 +49,7 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
     """
     name = tidy(name)
     if not name or len(name) > 100 or not name.isprintable():
-        raise UsageError(f"{name!r} is no name for an annotator.", "Use 1 to 100 printable characters.")
+        raise UsageError(f"{name!r} is not a valid annotator name.", "Use 1 to 100 printable characters.")
     if role != COORDINATOR:
         require_distinct(connection, name)
     connection.execute(
@@ -70,7 +70,7 @@ def require_distinct(connection: sqlite3.Connection, name: str) -> None:
     """
     names = {row[0] for row in connection.execute("SELECT name FROM annotators WHERE paused_why IS NOT ?", (REMOVED,))}
     if (name := tidy(name)) not in names and (why := indistinct(name, names)):
-        raise UsageError(f"{name!r} {why}.", "One person has one name; another needs one that can be told apart.")
+        raise UsageError(f"{name!r} {why}.", "Use the existing name, or one that is clearly different.")
 
 
 def indistinct(name: str, names: Iterable[str]) -> str | None:
@@ -131,7 +131,7 @@ def remove(connection: sqlite3.Connection, annotator: int) -> None:
         (annotator,),
     ).fetchone():
         raise UsageError(
-            "Only who has said nothing, and has no bundle, can be removed.",
+            "Only annotators without labels, messages and bundles can be removed.",
             f"Pause them: {Command('annotators DB pause NAME')}",
         )
     connection.execute("DELETE FROM assignments WHERE purpose <> 'quota' AND slot = ?", (annotator,))

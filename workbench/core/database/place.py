@@ -55,7 +55,7 @@ def require_bytes(path: Path) -> None:
     if not path.stat().st_size:
         logged = any(sidecar_path(path, end).exists() for end in LOGS)
         raise StoreError(
-            f"{path} has 0 bytes: it is no database any more, or never was one.",
+            f"{path} has 0 bytes: it is not a database, or not any more.",
             "Nothing was written; its log is kept. " * logged
             + f"{go_back(path)} For a new database remove the empty file first.",
         )
@@ -203,7 +203,7 @@ def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
             raise StoreError(f"{path} is in use.", "Close the app, the runner or the server first.") from error
         status = os.fstat(descriptor)
         if (status.st_dev, status.st_ino) != there:
-            raise StoreError(f"{path} was replaced just now.", "Look at it, then try again.")
+            raise StoreError(f"{path} has just been replaced.", "Check it, then try again.")
         yield
     finally:
         os.close(descriptor)

@@ -94,8 +94,7 @@ def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
     if parsed is not None and parsed.code in {**SUBTYPES, **TYPES}:
         other = "type" if wants_subtype else "subtype"
         raise UsageError(
-            f"{type_display(parsed.code)} is no {condition.field}.",
-            f"Write {other}{condition.operator}{parsed.code}.",
+            f"{type_display(parsed.code)} is no {condition.field}.", f"Write {other}{condition.operator}{parsed.code}."
         )
     code = condition.value if parsed is None else parsed.code
     if not connection.execute(_TYPED[condition.field], (code,)).fetchone()[0]:
@@ -137,9 +136,8 @@ GOLD = (
     "WHEN i.gold_from IS NOT NULL THEN i.gold ELSE c.imported_gold END"
 )
 GOLD_FROM = (
-    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
-    "WHEN i.gold_from IS NOT NULL THEN i.gold_from "
-    "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
+    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL WHEN i.gold_from IS NOT NULL THEN "
+    "i.gold_from WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
 )
 PEOPLE_GOLD = f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END"
 IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"
@@ -284,7 +282,7 @@ def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
     alone = [(condition, _count(connection, Selection((condition,)))) for condition in selection.conditions]
     apart = [f"{condition}: {items:,}" for condition, items in alone]
     raise UsageError(
-        f"No item is chosen by {selection}.",
+        f"No item matches {selection}.",
         f"Items that meet one condition alone: {', '.join(apart)}." if len(apart) > 1 else "",
     )
 
@@ -386,7 +384,7 @@ def _only_verifier(connection: sqlite3.Connection) -> str:
         raise UsageError("No verifier has a complete run here: there are no verdicts.", "Run one", Command("verify DB"))
     raise UsageError(
         f"Verdicts of {len(complete)} verifiers are here: {', '.join(complete)}.",
-        f"Say whose: {opt.where:verdict:NAME=…}; export also takes {opt.verifier:NAME}, once for each that must agree.",
+        f"Name one: {opt.where:verdict:NAME=…}; export also takes {opt.verifier:NAME}, once for each that must agree.",
     )
 
 
@@ -400,7 +398,7 @@ def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
     if condition.field.startswith(COLUMN):
         return _compile_column(condition)
     if condition.field == "verdict":
-        raise UsageError("A verdict is a verifier's.", "Say whose: verdict:NAME=…")
+        raise UsageError("A condition on verdicts needs the name of a verifier.", "Write verdict:NAME=…")
     return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
 
 
@@ -411,7 +409,9 @@ def _compile_column(condition: Condition) -> tuple[str, list[object]]:
     try:
         return f"{_KEPT_NUMBER} {operator} ?", [name, float(condition.value)]
     except ValueError:
-        raise UsageError(f"{condition.value!r} is no number.", f"{condition.field} can be < or > a number.") from None
+        raise UsageError(
+            f"{condition.value!r} is not a number.", f"{condition.field} can be < or > a number."
+        ) from None
 
 
 def _compile_set(condition: Condition) -> tuple[str, list[object]]:
@@ -451,16 +451,20 @@ def value_of(condition: Condition) -> str:
     """
     value = condition.value
     if condition.field == "length" and value not in (*LENGTHS, UNKNOWN):
-        raise UsageError(f"{value!r} is no length.", nearest(value, (*LENGTHS, UNKNOWN), "Lengths, in characters"))
+        raise UsageError(
+            f"{value!r} is not a valid length.", nearest(value, (*LENGTHS, UNKNOWN), "Lengths, in characters")
+        )
     if condition.field in ("type", "subtype") and value != UNTYPED:
         parsed = parse_type(value)
         return parsed.code if parsed is not None else value
     if condition.field == "state" and value not in _STATES:
-        raise UsageError(f"{value!r} is no state.", nearest(value, _STATES, "States"))
+        raise UsageError(f"{value!r} is not a valid state.", nearest(value, _STATES, "States"))
     if condition.field == "flagged" and value not in FLAG_STATES:
-        raise UsageError(f"{value!r} is no state of a flag.", nearest(value, FLAG_STATES, "An item's flags are"))
+        raise UsageError(
+            f"{value!r} is not a valid state of a flag.", nearest(value, FLAG_STATES, "An item's flags are")
+        )
     if condition.field == "gold" and value not in _GOLD:
-        raise UsageError(f"{value!r} is no gold label.", nearest(value, _GOLD, "Gold is one of"))
+        raise UsageError(f"{value!r} is not a valid gold label.", nearest(value, _GOLD, "Gold is one of"))
     return value
 
 
@@ -472,7 +476,7 @@ def _compile_verdict(condition: Condition, *, walked: bool) -> tuple[str, list[o
         value = Outcome(condition.value).code
     except ValueError:
         raise UsageError(
-            f"{condition.value!r} is no verdict.",
+            f"{condition.value!r} is not a valid verdict.",
             nearest(condition.value, ("correct", "incorrect", "abstain", "error", "none"), "Verdicts"),
         ) from None
     return f"c.id IN ({found} AND x.outcome {_OPERATORS[condition.operator]} ?)", [name, value]

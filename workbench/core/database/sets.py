@@ -108,11 +108,7 @@ def items(connection: sqlite3.Connection, number: int) -> Iterator[ItemMember]:
     )
     for item, stratum, gold, gold_from, subtype in rows:
         yield ItemMember(
-            item=item,
-            stratum=stratum,
-            gold=None if gold is None else bool(gold),
-            gold_from=gold_from,
-            subtype=subtype,
+            item=item, stratum=stratum, gold=None if gold is None else bool(gold), gold_from=gold_from, subtype=subtype
         )
 
 

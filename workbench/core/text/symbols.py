@@ -11,9 +11,8 @@ def _names(text: str) -> frozenset[str]:
 
 
 WORDS = _names(
-    "arccos arcsin arctan arccot arg argmax argmin cos cosh cot coth csc deg det dim erf exp gcd hom inf ker "
-    "lcm lg lim ln log max min mod Pr rank sec sgn sin sinh sup tan tanh tr "
-    "liminf limsup arcsinh arccosh arctanh bmod"
+    "arccos arcsin arctan arccot arg argmax argmin cos cosh cot coth csc deg det dim erf exp gcd hom inf ker lcm lg "
+    "lim ln log max min mod Pr rank sec sgn sin sinh sup tan tanh tr liminf limsup arcsinh arccosh arctanh bmod"
 )
 """Macros that are words: a space separates them from adjacent letters."""
 
@@ -114,10 +113,7 @@ SUPERSCRIPTS = str.maketrans(
     "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ",
     "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵝᵞᵟᶿᵠᵡ",
 )
-SUBSCRIPTS = str.maketrans(
-    "0123456789+-−=()aehijklmnoprstuvxβγρφχ",
-    "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ",
-)
+SUBSCRIPTS = str.maketrans("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ")
 SCRIPT_CHARACTERS = "".join(map(chr, {*SUPERSCRIPTS.values(), *SUBSCRIPTS.values()})) + "°′'"
 """Characters that belong to the letter before them."""
 

@@ -82,7 +82,7 @@ def row_of(raw: bytes) -> bytes:
         try:
             return msgspec.json.encode(whole_row(hidden.encode(), record.fields))
         except (msgspec.MsgspecError, UnicodeEncodeError):
-            raise RefusedError("wrong_type", "metadata", f"metadata.{LINE} is no row. Export it again.") from None
+            raise RefusedError("wrong_type", "metadata", f"metadata.{LINE} is not a row. Export it again.") from None
     metadata.pop("dataset", None)
     more = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in metadata.items()}
     return msgspec.json.encode({**more, **record.fields})

@@ -116,7 +116,7 @@ def without_nan(document: bytes) -> bytes:
 def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
     if line.fault == "too_long":
         error = RefusedError(
-            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise max-line to take it."
+            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise max-line to accept it."
         )
     else:
         error = RefusedError(
@@ -151,7 +151,7 @@ def whole(stream: Stream, path: Path) -> bytes:
             if size > _MAX_JSON_BYTES:
                 raise FormatError(
                     f"{path}: a JSON document of more than {_MAX_JSON_BYTES >> 20} MiB can't be read.",
-                    "Write one object a line, such as with: jq -c '.[]'",
+                    "Write one object per line, such as with: jq -c '.[]'",
                 )
     except (EOFError, zlib.error) as error:
         raise FormatError(f"{path}: the compressed file is damaged.", "Fetch it again.") from error
@@ -168,13 +168,13 @@ def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.R
                 return _RAW_LIST.decode(keys[name])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         valid = isinstance(error, msgspec.ValidationError)
-        message = "The document is no list of rows." if valid else explain_document(text).message
+        message = "The document is not a list of rows." if valid else explain_document(text).message
         raise FormatError(
             f"{path}: {message}", f"A JSON file holds one array, or an object with {' or '.join(names)}."
         ) from None
     raise FormatError(
         f"{path}: the object has no {' or '.join(names)}; its keys: {', '.join(keys)}.",
-        f"For one object a line say {opt.format:jsonl}.",
+        f"For one object per line use {opt.format:jsonl}.",
     )
 
 
@@ -249,7 +249,7 @@ def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Itera
             yield _refused_line(NumberedLine(first, raw, fault.fault), max_line)
         elif error is not None:
             code = "truncated" if recorded.ended else "bad_csv"
-            yield refusal(first, raw, RefusedError(code, None, f"{error}. Mend the quotes of the row."))
+            yield refusal(first, raw, RefusedError(code, None, f"{error}. Fix the quotes of the row."))
         elif cells is None:
             return
         elif cells:
@@ -290,7 +290,7 @@ def _next_row(reader: Iterator[list[str]]) -> tuple[list[str] | None, str | None
 
 def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended: bool) -> Row:
     if len(cells) != len(header):
-        message = f"The row has {len(cells)} cells, the header {len(header)}. Mend the row."
+        message = f"The row has {len(cells)} cells, the header {len(header)}. Fix the row."
         return refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
     try:
         return SourceDocument(line, _cells_object(header, cells), raw)

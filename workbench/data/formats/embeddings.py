@@ -65,7 +65,7 @@ def _lines(path: Path) -> Embedded:
         if isinstance(line, Refusal):
             raise FormatError(f"{path}:{number}:{line.field or ''}: {line.message}", _HINT)
         if seen.setdefault(line.task_id, number) != number:
-            raise FormatError(f"{path}:{number}:task_id: {line.task_id!r} stands on line {seen[line.task_id]} already.")
+            raise FormatError(f"{path}:{number}:task_id: {line.task_id!r} is on line {seen[line.task_id]} already.")
         if len(line.vector) != len((found or [line])[0].vector):
             raise FormatError(f"{path}:{number}:vector: it has {len(line.vector)} numbers, others have more or fewer.")
         found.append(line)
@@ -99,7 +99,7 @@ def _matrix(path: Path) -> Embedded:
     if not size or len(sources) != size or [len(row) for row in found.similarity] != [size] * size:
         raise FormatError(f"{path}: task_ids, sources and similarity have different lengths, or are empty.", _HINT)
     if len(set(found.task_ids)) != size:
-        raise FormatError(f"{path}:task_ids: an id stands there twice.")
+        raise FormatError(f"{path}:task_ids: an id occurs twice.")
     matrix = np.array(found.similarity)
     if not np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE):
         raise FormatError(f"{path}:similarity: it is not symmetric.", "Cosines are the same both ways.")

@@ -17,14 +17,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "question_id": ("question_id", "qid", "problem_id", "prompt_id"),
     "completion_id": ("completion_id", "response_id", "output_id"),
     "question": ("question", "prompt", "problem", "instruction", "query"),
-    "reference": (
-        "reference",
-        "reference_answer",
-        "gold_answer",
-        "ground_truth",
-        "expected_answer",
-        "answer",
-    ),
+    "reference": ("reference", "reference_answer", "gold_answer", "ground_truth", "expected_answer", "answer"),
     "completion": ("completion", "response", "output", "generation", "model_output", "model_response", *_LISTS),
     "gold": ("gold", "gold_correct", "label"),
     "model": ("model", "completion_model", "model_name"),
@@ -97,12 +90,14 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
         name, equals, column = text.partition("=")
         field = _ALSO_CALLED.get(name.strip(), name.strip())
         if not equals:
-            raise UsageError(f"{text!r} is no pair.", f"Write {opt.map:FIELD=COLUMN}: our field, their column.")
+            raise UsageError(
+                f"{text!r} is not a FIELD=COLUMN pair.", f"Write {opt.map:FIELD=COLUMN} (our field, the file's column)."
+            )
         if field not in FIELDS | QUESTION_FIELDS:
             known = ", ".join(FIELDS | QUESTION_FIELDS)
             raise UsageError(f"{opt.map} names an unknown field {name!r}.", f"Our fields: {known}.")
         if column and column in columns.values():
-            raise UsageError(f"{opt.map} takes the column {column!r} twice.", "Give each field a column of its own.")
+            raise UsageError(f"{opt.map} takes the column {column!r} twice.", "Give each field its own column.")
         columns[field] = column
     return columns
 

@@ -139,7 +139,7 @@ def row_of(raw: bytes) -> bytes:
         try:
             return msgspec.json.encode(whole_row(hidden.encode(), task.data))
         except (msgspec.MsgspecError, UnicodeEncodeError):
-            raise RefusedError("wrong_type", "meta", f"meta.{LINE} is no row. Remove it, or export again.") from None
+            raise RefusedError("wrong_type", "meta", f"meta.{LINE} is not a row. Remove it, or export again.") from None
     return msgspec.json.encode({key: token for key, token in task.data.items() if key != "dataset"})
 
 

@@ -112,17 +112,17 @@ def explain_document(document: bytes) -> RefusedError:
     except RecursionError:
         return RefusedError("bad_json", None, "The JSON is nested too deeply. Flatten the extra keys.")
     except json.JSONDecodeError as error:
-        message = f"Not valid JSON at character {error.pos + 1}: {error.msg}. Mend the row and try again."
+        message = f"Not valid JSON at character {error.pos + 1}: {error.msg}. Fix the row and try again."
         return RefusedError("bad_json", None, message)
     except ValueError as error:
-        message = f"Not valid JSON: {error}. Mend the row and try again."
+        message = f"Not valid JSON: {error}. Fix the row and try again."
         return RefusedError("bad_json", _field_of_constant(text), message)
     if not isinstance(value, dict):
         kind = json_kind(document.strip())
-        return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
+        return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object per line.")
     if has_surrogate(text, value):
         return RefusedError("bad_utf8", None, "A lone \\ud800–\\udfff escape is not a character. Remove or pair it.")
-    return RefusedError("bad_json", None, "The JSON can't be read. Mend the row and try again.")
+    return RefusedError("bad_json", None, "The JSON can't be read. Fix the row and try again.")
 
 
 def explain_cells(
@@ -149,7 +149,7 @@ def explain_cells(
             wanted = "true or false (or 1 or 0)" if field == "gold" else "text, in quotes"
             kind = json_kind(bytes(token))
             return RefusedError("wrong_type", column, f"{column} is {kind}. Write it as {wanted}.")
-    return RefusedError("bad_json", None, "The row can't be read. Mend the row and try again.")
+    return RefusedError("bad_json", None, "The row can't be read. Fix the row and try again.")
 
 
 def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
@@ -182,18 +182,13 @@ def no_text(column: str, text: str) -> RefusedError:
 
 
 def json_kind(token: bytes) -> str:
-    return {
-        b'"': "text",
-        b"{": "an object",
-        b"[": "a list",
-        b"t": "true",
-        b"f": "false",
-        b"n": "null",
-    }.get(token[:1], "a number")
+    return {b'"': "text", b"{": "an object", b"[": "a list", b"t": "true", b"f": "false", b"n": "null"}.get(
+        token[:1], "a number"
+    )
 
 
 def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 class _NotJson:

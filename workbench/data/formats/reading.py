@@ -174,7 +174,7 @@ def plan_file(
             raise UsageError(f"{path}: the column {gold!r} {why}.", f"Leave out {opt.map:gold}, or name another.")
         found.pop("gold", None)
     if questions and graders:
-        raise UsageError(f"{path} holds questions without completions: {opt.verdict} has nothing to judge there.")
+        raise UsageError(f"{path} holds questions without completions: {opt.verdict} does not apply to it.")
     found, places = chats_in(found, places, sample)
     if "licence" in usual and "source" not in usual and "source" not in found:
         raise UsageError(f"{path}: {opt.licence} is a source's, and rows name none.", f"Name it: {opt.source}")

@@ -75,9 +75,7 @@ class Sheet:
         )
         self.ignored = [] if self.is_long else [column for column in free if column not in self.columns]
         if not self.is_long and not self.columns:
-            raise FormatError(
-                f"{path}: no column says anything of the items in words that are known.", columns_there(self.header)
-            )
+            raise FormatError(f"{path}: no column has known words for verdicts or labels.", columns_there(self.header))
 
     def rows(self) -> Iterator[tuple[int, bytes, bytes, dict[str, str] | Refusal]]:
         """Yield line numbers (from 1) with the row as it is, as an object, and its cells, or the reason for its
@@ -140,8 +138,8 @@ class LabelSheet(Sheet):
         label = _label(cells[person])
         if not label:
             message = (
-                f"{cells[person][:_MAX_WORD]!r} is no label of {person[:_MAX_WORD]}. Write correct, incorrect, true, "
-                "false, yes, no, 1, 0, unsuitable: REASON, or a subtype such as A1."
+                f"{cells[person][:_MAX_WORD]!r} is not a valid label of {person[:_MAX_WORD]}. Write correct, "
+                "incorrect, true, false, yes, no, 1, 0, unsuitable: REASON, or a subtype such as A1."
             )
             return Refusal(line=number, code="wrong_type", field=person, message=message, raw=b"")
         return {**self.item(cells), "annotator": person, **label}

@@ -115,7 +115,7 @@ def detect_format(path: Path) -> FileFormat:
     if head.startswith(ZIP) and (by_name == "xlsx" or b"xl/workbook.xml" in head):
         return "xlsx"
     if b"\0" in head and not head.startswith(ZIP) and "\ufffd" in head[:-3].decode("utf-8", "replace"):
-        raise FormatError(f"{path}: it is no text.", "Name a file: CSV, TSV, JSON, JSON Lines, Parquet or XLSX.")
+        raise FormatError(f"{path}: it is not text.", "Name a file: CSV, TSV, JSON, JSON Lines, Parquet or XLSX.")
     text = head.lstrip()
     # Some tools call a single list, laid out over many lines, JSON Lines.
     if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):
@@ -163,7 +163,7 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
         if path.is_dir():
             raise FormatError(f"{path}: it is a folder.", "Name a file in it.")
         if path.exists() and not path.is_file():
-            raise FormatError(f"{path}: it is no regular file.", "It is read more than once: save it as a file.")
+            raise FormatError(f"{path}: it is not a regular file.", "It is read more than once: save it as a file.")
         require_input(path)
         with path.open("rb", buffering=0) as file, closing(_HashingReader(file, progress)) as counted:
             yield _decoded(counted, path), counted.digest
@@ -285,7 +285,7 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
     """
     stretch, most = _RATIO_LIMIT
     if given >= stretch and given > most * taken:
-        raise FormatError(f"{place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
+        raise FormatError(f"{place}: it would unpack to hundreds of times its size, which no data does.", _AGAIN)
 
 
 def _decoded(stream: Stream, path: Path | None) -> Stream:

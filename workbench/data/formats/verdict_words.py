@@ -53,9 +53,11 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
         except UsageError:
             name = column = ""
         if not name or not column:
-            raise UsageError(f"{opt.verdict}: {text!r} is no pair.", f"Write {opt.verdict:NAME=COLUMN}.")
+            raise UsageError(
+                f"{opt.verdict}: {text!r} is not a FIELD=COLUMN pair.", f"Write {opt.verdict:NAME=COLUMN}."
+            )
         if name in columns:
-            raise UsageError(f"{opt.verdict} names {name!r} twice.", "Give each column a verifier of its own.")
+            raise UsageError(f"{opt.verdict} names {name!r} twice.", "Give each column its own verifier.")
         columns[name] = column
     return columns
 
@@ -143,7 +145,7 @@ def _unknown(line: int, count: VerdictColumn, value: Any) -> Refusal:
     said = (value if isinstance(value, str) else json.dumps(value))[:_MAX_WORD]
     if said in count.words or len(count.words) < _MAX_LISTED:
         count.words[said] = count.words.get(said, 0) + 1
-    message = f"{said!r} is no word for a verdict of {count.verifier}. Write {_CALLED}."
+    message = f"{said!r} is not a word for a verdict of {count.verifier}. Write {_CALLED}."
     return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
 
 

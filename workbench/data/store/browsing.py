@@ -202,9 +202,8 @@ def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
     """
     return dict(
         connection.execute(
-            "SELECT max(r.id), v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
-            "WHERE r.completed_at IS NOT NULL AND v.kind NOT IN (SELECT value FROM json_each(?)) "
-            "GROUP BY v.id ORDER BY v.id",
+            "SELECT max(r.id), v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE r.completed_at "
+            "IS NOT NULL AND v.kind NOT IN (SELECT value FROM json_each(?)) GROUP BY v.id ORDER BY v.id",
             (json.dumps(without),),
         ).fetchall()
     )
@@ -221,11 +220,9 @@ def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
     """
     found: dict[str, tuple[int, int | None]] = {}
     for name, run, expected in connection.execute(
-        "SELECT v.name, r.id, iif(r.completed_at IS NULL, r.items, NULL) "
-        "FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
-        "WHERE v.kind NOT IN (SELECT value FROM json_each(?)) "
-        "AND (r.completed_at IS NOT NULL OR r.state IN ('queued', 'running', 'paused')) "
-        "ORDER BY v.id, r.completed_at IS NULL, r.id DESC",
+        "SELECT v.name, r.id, iif(r.completed_at IS NULL, r.items, NULL) FROM runs AS r JOIN verifiers AS v ON v.id = "
+        "r.verifier_id WHERE v.kind NOT IN (SELECT value FROM json_each(?)) AND (r.completed_at IS NOT NULL OR "
+        "r.state IN ('queued', 'running', 'paused')) ORDER BY v.id, r.completed_at IS NULL, r.id DESC",
         (json.dumps(without),),
     ):
         found.setdefault(name, (run, expected))
@@ -321,15 +318,13 @@ def names(connection: sqlite3.Connection) -> dict[str, list[str]]:
 def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
     found = connection.execute(
         "SELECT a.name, e.kind, e.task, coalesce(e.verdict, e.subtype, iif(e.flagged, 'flagged', '')), "
-        "coalesce(e.exclusion_reason, ''), coalesce(e.note, ''), e.unsure, e.unblinded, e.created_at "
-        "FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
-        "WHERE e.kind IN ('label', 'adjudication', 'flag', 'answer', 'exclusion', 'reopen') "
-        "AND ((e.task = 'correctness' AND e.subject = ?1) OR "
-        "(e.task = 'type' AND e.subject = (SELECT question_id FROM completions WHERE id = ?1))) "
-        f"AND (e.kind IN ('flag', 'answer') OR {OF_THIS_ROUND}) AND {IN_FORCE} "
-        f"AND (e.kind <> 'flag' OR e.id IN (SELECT f.id FROM label_events AS f WHERE {FLAG_STANDS})) "
-        "AND NOT (e.kind = 'exclusion' AND EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid "
-        "AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
+        "coalesce(e.exclusion_reason, ''), coalesce(e.note, ''), e.unsure, e.unblinded, e.created_at FROM label_events "
+        "AS e JOIN annotators AS a ON a.id = e.annotator_id WHERE e.kind IN ('label', 'adjudication', 'flag', "
+        "'answer', 'exclusion', 'reopen') AND ((e.task = 'correctness' AND e.subject = ?1) OR (e.task = 'type' AND "
+        "e.subject = (SELECT question_id FROM completions WHERE id = ?1))) AND (e.kind IN ('flag', 'answer') OR "
+        f"{OF_THIS_ROUND}) AND {IN_FORCE} AND (e.kind <> 'flag' OR e.id IN (SELECT f.id FROM label_events AS f WHERE "
+        f"{FLAG_STANDS})) AND NOT (e.kind = 'exclusion' AND EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes "
+        "= e.uuid AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
         (completion,),
     )
     return [
@@ -354,13 +349,10 @@ def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVer
         row = connection.execute(
             "SELECT v.outcome, v.score, v.reason, v.ms, e.rule, e.reference_final, e.candidate_final, "
             "e.reference_start, e.reference_end, e.span_start, e.span_end, e.detail, r.version, count(c.position), "
-            "count(a.origin) FROM verdicts AS v "
-            "JOIN runs AS r ON r.id = v.run_id "
-            "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id "
-            "AND e.completion_id = v.completion_id AND e.sample = v.sample "
-            "LEFT JOIN verdict_calls AS c ON c.run_id = v.run_id AND c.completion_id = v.completion_id "
-            "LEFT JOIN responses AS a ON a.id = c.response_id "
-            "WHERE v.run_id = ? AND v.completion_id = ? AND v.sample = 0 GROUP BY v.sample",
+            "count(a.origin) FROM verdicts AS v JOIN runs AS r ON r.id = v.run_id LEFT JOIN verdict_evidence AS e ON "
+            "e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample LEFT JOIN "
+            "verdict_calls AS c ON c.run_id = v.run_id AND c.completion_id = v.completion_id LEFT JOIN responses AS a "
+            "ON a.id = c.response_id WHERE v.run_id = ? AND v.completion_id = ? AND v.sample = 0 GROUP BY v.sample",
             (run, completion),
         ).fetchone()
         if row is not None:

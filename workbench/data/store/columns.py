@@ -385,7 +385,7 @@ def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object]
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_AUTH:
             raise
-        raise UsageError("The statement does more than read.", "Only reading is possible here.") from error
+        raise UsageError("The statement does not only read.", "Only reading is possible here.") from error
     finally:
         connection.set_authorizer(None)
 

@@ -39,7 +39,7 @@ def require_name(name: str) -> None:
     """
     if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
         raise UsageError(
-            f"{name[:_MAX_NAME]!r} is no name for a data set.",
+            f"{name[:_MAX_NAME]!r} is not a valid data set name.",
             f"Use 1 to {_MAX_NAME} printable characters (import: {opt.dataset:NAME}).",
         )
 
@@ -70,11 +70,10 @@ def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
 
 def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
     rows = connection.execute(
-        "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
-        "WHERE q.dataset_id = ? AND EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' "
-        "AND e.subject = c.id AND e.kind = 'exclusion' AND substr(e.note, 1, ?) = ? AND NOT EXISTS (SELECT 1 "
-        "FROM label_events AS l WHERE l.task = e.task AND l.subject = e.subject AND l.supersedes = e.uuid)) "
-        f"AND {_BY_COORDINATOR} ORDER BY c.id",
+        "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id WHERE q.dataset_id = ? AND "
+        "EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id AND e.kind = "
+        "'exclusion' AND substr(e.note, 1, ?) = ? AND NOT EXISTS (SELECT 1 FROM label_events AS l WHERE l.task = "
+        f"e.task AND l.subject = e.subject AND l.supersedes = e.uuid)) AND {_BY_COORDINATOR} ORDER BY c.id",
         (dataset, len(NOTE), NOTE),
     )
     return [item for (item,) in rows]
@@ -105,9 +104,8 @@ def uses(connection: sqlite3.Connection) -> list[Use]:
 
 def in_bundles(connection: sqlite3.Connection, dataset: int) -> int:
     row: tuple[int] = connection.execute(
-        "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
-        "JOIN questions AS q ON q.id = c.question_id "
-        "WHERE a.state = 'away' AND a.task = 'correctness' AND q.dataset_id = ?",
+        "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN completions AS c ON c.id = a.subject JOIN "
+        "questions AS q ON q.id = c.question_id WHERE a.state = 'away' AND a.task = 'correctness' AND q.dataset_id = ?",
         (dataset,),
     ).fetchone()
     return row[0]

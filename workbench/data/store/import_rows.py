@@ -126,12 +126,7 @@ class ImportRows:
     """
 
     def __init__(
-        self,
-        connection: sqlite3.Connection | None,
-        dataset_id: int | None,
-        *,
-        indexed: bool = True,
-        dry: bool = False,
+        self, connection: sqlite3.Connection | None, dataset_id: int | None, *, indexed: bool = True, dry: bool = False
     ) -> None:
         self._items = ItemInserter(connection, dataset_id, indexed=indexed, dry=dry)
         self._questions = QuestionRows(self._items, connection)

@@ -101,10 +101,7 @@ _OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "questi
 
 
 def _discard(database: Database, left: ImportProcess) -> None:
-    for tables, first in (
-        (_OF_COMPLETIONS, left.first_completion_id),
-        (_OF_QUESTIONS, left.first_question_id),
-    ):
+    for tables, first in ((_OF_COMPLETIONS, left.first_completion_id), (_OF_QUESTIONS, left.first_question_id)):
         while _discard_some(database, left, tables, first):
             pass
     with database.write() as connection:
@@ -117,10 +114,7 @@ def _discard(database: Database, left: ImportProcess) -> None:
         )
         connection.execute("DELETE FROM quarantine WHERE import_id = ?", (left.id,))
         connection.execute("DELETE FROM imports WHERE id = ?", (left.id,))
-        connection.execute(
-            f"DELETE FROM datasets WHERE id = ? AND {_UNUSED}",
-            (left.dataset_id,),
-        )
+        connection.execute(f"DELETE FROM datasets WHERE id = ? AND {_UNUSED}", (left.dataset_id,))
 
 
 def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str], first: int) -> bool:
@@ -378,9 +372,8 @@ def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
 def settle_types(connection: sqlite3.Connection) -> None:
     """Trust types where every question of a data set came with a subtype; code has none."""
     wanted = (
-        "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL "
-        "AND NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) "
-        "THEN 'labelled' ELSE 'trusted' END"
+        "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL AND "
+        "NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) THEN 'labelled' ELSE 'trusted' END"
     )
     connection.execute(f"UPDATE datasets SET types = {wanted} WHERE types <> {wanted}")
 

@@ -21,9 +21,8 @@ _QUESTION = (
 )
 _OF_QUESTION = ("question", "reference", "source", "type", "subtype")
 _COMPLETION = (
-    "SELECT c.id, ct.text, c.imported_gold, m.name, ct.extra FROM completions AS c "
-    "JOIN completion_text AS ct ON ct.id = c.id LEFT JOIN models AS m ON m.id = c.model_id "
-    "WHERE c.question_id = ? AND c.key = ?"
+    "SELECT c.id, ct.text, c.imported_gold, m.name, ct.extra FROM completions AS c JOIN completion_text AS ct ON "
+    "ct.id = c.id LEFT JOIN models AS m ON m.id = c.model_id WHERE c.question_id = ? AND c.key = ?"
 )
 _OF_COMPLETION = ("completion", "gold", "model", "further columns")
 _IMPORTED = (
@@ -124,12 +123,7 @@ class ItemInserter:
     """
 
     def __init__(
-        self,
-        connection: sqlite3.Connection | None,
-        dataset_id: int | None,
-        *,
-        indexed: bool = True,
-        dry: bool = False,
+        self, connection: sqlite3.Connection | None, dataset_id: int | None, *, indexed: bool = True, dry: bool = False
     ) -> None:
         self._connection = connection
         self._dataset_id = dataset_id
@@ -228,7 +222,7 @@ class ItemInserter:
             code=code,
             field=fields[0] if fields else "completion_id",
             message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
-            "Mend the row, give it an id of its own (map completion_id=COLUMN), or import it as another data set.",
+            "Fix the row, give it an id of its own (map completion_id=COLUMN), or import it as another data set.",
             raw=item.raw[:KEPT_RAW],
         )
 

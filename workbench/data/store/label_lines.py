@@ -16,10 +16,9 @@ def find_completions(
     connection: sqlite3.Connection, completion: str, question: str | None, dataset: str | None
 ) -> list[tuple[int, int, str, str]]:
     rows = connection.execute(
-        "SELECT c.id, q.id, d.name, q.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-        "JOIN datasets AS d ON d.id = q.dataset_id "
-        "WHERE c.key = ?1 AND (?2 IS NULL OR q.key = ?2) AND (?3 IS NULL OR d.name = ?3) "
-        f"AND {VISIBLE} LIMIT 2",
+        "SELECT c.id, q.id, d.name, q.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id JOIN "
+        "datasets AS d ON d.id = q.dataset_id WHERE c.key = ?1 AND (?2 IS NULL OR q.key = ?2) AND (?3 IS NULL OR "
+        f"d.name = ?3) AND {VISIBLE} LIMIT 2",
         (completion, question, dataset),
     )
     return rows.fetchall()

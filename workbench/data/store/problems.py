@@ -107,12 +107,7 @@ class ProblemRows:
             known = self._add_problem(record)
         code = "conflict" if known.question_id < self._items.first_question_id else "duplicate_key"
         if known.around != _around(problem):
-            return _contradicted(
-                record,
-                code,
-                "entry_point",
-                "another entry point, setup, language, limit or author",
-            )
+            return _contradicted(record, code, "entry_point", "another entry point, setup, language, limit or author")
         digests = {name: _digest(tests) for name, tests in problem.suites.items()}
         for name, digest in digests.items():
             if known.suites.get(name, digest) != digest:
@@ -279,7 +274,7 @@ def _left_behind(record: SolutionRecord) -> Refusal:
         line=record.line,
         code="conflict",
         field="solution_id",
-        message=f"Solution {record.solution_id[:80]!r} stands in a row that could not be taken. Mend the row.",
+        message=f"Solution {record.solution_id[:80]!r} is in a row that was rejected. Fix the row.",
         raw=record.raw[:KEPT_RAW],
     )
 
@@ -367,8 +362,7 @@ def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
     where, parameters = _where(query)
     order, more = _order(query)
     row: tuple[str | None] = connection.execute(
-        f"SELECT group_concat(id) FROM (SELECT q.id FROM {_FROM} WHERE {where} ORDER BY {order})",
-        (*parameters, *more),
+        f"SELECT group_concat(id) FROM (SELECT q.id FROM {_FROM} WHERE {where} ORDER BY {order})", (*parameters, *more)
     ).fetchone()
     return integers(row[0])
 
@@ -445,12 +439,10 @@ def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task]:
     rows = connection.execute(
-        "SELECT q.id, q.key, s.name, p.language, count(t.position), coalesce(sum(t.form = 'stdio'), 0) "
-        "FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id "
-        "LEFT JOIN sources AS s ON s.id = q.source_id "
-        "LEFT JOIN suites AS u ON u.dataset_id = q.dataset_id AND u.name = ? "
-        "LEFT JOIN tests AS t ON t.question_id = q.id AND t.suite_id = u.id "
-        f"WHERE q.dataset_id = ? AND {_IN} GROUP BY q.id ORDER BY q.id",
+        "SELECT q.id, q.key, s.name, p.language, count(t.position), coalesce(sum(t.form = 'stdio'), 0) FROM questions "
+        "AS q JOIN code_problems AS p ON p.question_id = q.id LEFT JOIN sources AS s ON s.id = q.source_id LEFT JOIN "
+        "suites AS u ON u.dataset_id = q.dataset_id AND u.name = ? LEFT JOIN tests AS t ON t.question_id = q.id AND "
+        f"t.suite_id = u.id WHERE q.dataset_id = ? AND {_IN} GROUP BY q.id ORDER BY q.id",
         (suite, dataset),
     )
     return list(map(Task._make, rows))

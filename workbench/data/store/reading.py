@@ -79,10 +79,9 @@ def content_hash(texts: Iterable[bytes]) -> bytes:
 
 def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
     row = connection.execute(
-        "SELECT c.id, q.id, d.name, c.key, q.key, qt.text, qt.reference, ct.text, d.types = 'labelled' "
-        "FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id "
-        "JOIN questions AS q ON q.id = c.question_id JOIN question_text AS qt ON qt.id = q.id "
-        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+        "SELECT c.id, q.id, d.name, c.key, q.key, qt.text, qt.reference, ct.text, d.types = 'labelled' FROM "
+        "completions AS c JOIN completion_text AS ct ON ct.id = c.id JOIN questions AS q ON q.id = c.question_id JOIN "
+        "question_text AS qt ON qt.id = q.id JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
         (completion,),
     ).fetchone()
     return ItemText(
@@ -367,11 +366,10 @@ def stream_items(
     rows = connection.execute(
         f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {asked}, {origin}, c.imported_gold, m.name, "
         f"s.name, {TYPE}, {SUBTYPE}, q.type, q.subtype, qt.type_text, qt.subtype_text, {STATE}, ct.extra, ct.layout "
-        f"FROM ({chosen}) AS chosen CROSS JOIN completions AS c ON c.id = chosen.id "
-        "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
-        "CROSS JOIN question_text AS qt ON qt.id = q.id CROSS JOIN datasets AS d ON d.id = q.dataset_id "
-        "LEFT JOIN sources AS s ON s.id = q.source_id LEFT JOIN models AS m ON m.id = c.model_id "
-        "LEFT JOIN item_states AS i ON i.completion_id = c.id",
+        f"FROM ({chosen}) AS chosen CROSS JOIN completions AS c ON c.id = chosen.id CROSS JOIN completion_text AS ct "
+        "ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN question_text AS qt ON qt.id = "
+        "q.id CROSS JOIN datasets AS d ON d.id = q.dataset_id LEFT JOIN sources AS s ON s.id = q.source_id LEFT JOIN "
+        "models AS m ON m.id = c.model_id LEFT JOIN item_states AS i ON i.completion_id = c.id",
         [*judges, *judges, *parameters],
     )
     return (_item(row, gold) for row in rows)
@@ -384,13 +382,11 @@ def _all_say(outcome: int, judges: tuple[str, ...]) -> str:
 def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> list[LabelledSubject]:
     chosen, parameters = _chosen(selection)
     rows = connection.execute(
-        f"WITH chosen AS MATERIALIZED ({chosen}) "
-        "SELECT 'correctness', c.id, q.key, c.key FROM chosen JOIN completions AS c ON c.id = chosen.id "
-        "JOIN questions AS q ON q.id = c.question_id WHERE EXISTS "
-        "(SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id) "
-        "UNION ALL SELECT DISTINCT 'type', q.id, q.key, NULL FROM chosen "
-        "JOIN completions AS c ON c.id = chosen.id JOIN questions AS q ON q.id = c.question_id WHERE EXISTS "
-        "(SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id) ORDER BY 1, 2",
+        f"WITH chosen AS MATERIALIZED ({chosen}) SELECT 'correctness', c.id, q.key, c.key FROM chosen JOIN completions "
+        "AS c ON c.id = chosen.id JOIN questions AS q ON q.id = c.question_id WHERE EXISTS (SELECT 1 FROM label_events "
+        "AS e WHERE e.task = 'correctness' AND e.subject = c.id) UNION ALL SELECT DISTINCT 'type', q.id, q.key, NULL "
+        "FROM chosen JOIN completions AS c ON c.id = chosen.id JOIN questions AS q ON q.id = c.question_id WHERE "
+        "EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id) ORDER BY 1, 2",
         parameters,
     )
     return [LabelledSubject(*row) for row in rows]
@@ -399,10 +395,9 @@ def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> l
 def stream_verdicts(connection: sqlite3.Connection, selection: Selection) -> Iterator[tuple[object, ...]]:
     chosen, parameters = _chosen(selection)
     rows = connection.execute(
-        f"WITH chosen AS MATERIALIZED ({chosen}) "
-        "SELECT q.key, c.key, v.name, x.run_id, x.outcome, x.score, x.reason, x.ms FROM runs AS r "
-        "CROSS JOIN verifiers AS v ON v.id = r.verifier_id CROSS JOIN verdicts AS x ON x.run_id = r.id "
-        "CROSS JOIN completions AS c ON c.id = x.completion_id CROSS JOIN questions AS q ON q.id = c.question_id "
+        f"WITH chosen AS MATERIALIZED ({chosen}) SELECT q.key, c.key, v.name, x.run_id, x.outcome, x.score, x.reason, "
+        "x.ms FROM runs AS r CROSS JOIN verifiers AS v ON v.id = r.verifier_id CROSS JOIN verdicts AS x ON x.run_id = "
+        "r.id CROSS JOIN completions AS c ON c.id = x.completion_id CROSS JOIN questions AS q ON q.id = c.question_id "
         "WHERE c.id IN (SELECT id FROM chosen)",
         parameters,
     )

@@ -178,9 +178,8 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     wanted = list(dict.fromkeys(questions))
     rows = reader.execute(
         "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds, "
-        "p.reference_by, q.dataset_id "
-        "FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = wanted.value "
-        "CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
+        "p.reference_by, q.dataset_id FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = "
+        "wanted.value CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json(wanted),),
     ).fetchall()
     tests, apart = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)
@@ -347,13 +346,11 @@ def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[
     """
     blank = "char(9) || char(10) || char(13) || ' '"
     rows = connection.execute(
-        "SELECT c.id, iif(s.ground_truth, 'flag', 'canonical') FROM json_each(?) AS wanted "
-        "CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN completion_text AS ct ON ct.id = c.id "
-        "CROSS JOIN question_text AS qt ON qt.id = c.question_id "
-        "LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
-        "LEFT JOIN code_problems AS p ON p.question_id = c.question_id "
-        f"WHERE s.ground_truth OR (qt.reference <> '' AND p.reference_by = 'human' AND rtrim(qt.reference, {blank}) = "
-        f"rtrim(iif(s.form = 'continuation', qt.text || ct.text, ct.text), {blank}))",
+        "SELECT c.id, iif(s.ground_truth, 'flag', 'canonical') FROM json_each(?) AS wanted CROSS JOIN completions AS c "
+        "ON c.id = wanted.value CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN question_text AS qt ON "
+        "qt.id = c.question_id LEFT JOIN code_solutions AS s ON s.completion_id = c.id LEFT JOIN code_problems AS p ON "
+        "p.question_id = c.question_id WHERE s.ground_truth OR (qt.reference <> '' AND p.reference_by = 'human' AND "
+        f"rtrim(qt.reference, {blank}) = rtrim(iif(s.form = 'continuation', qt.text || ct.text, ct.text), {blank}))",
         (_json(items),),
     )
     return dict(rows.fetchall())
@@ -387,12 +384,10 @@ def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int 
     chosen, parameters = _items_of(connection, selection)
     runs = "r.id IN (SELECT run FROM counted_runs)" if run is None else "r.id = ?"
     rows = connection.execute(
-        "SELECT v.name, r.id, t.suite, q.id, d.name, substr(c.key, length(q.key) + 2), t.outcomes "
-        f"FROM ({chosen}) AS chosen "
-        "JOIN counted_results AS t ON t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id "
-        "JOIN verifiers AS v ON v.id = r.verifier_id JOIN completions AS c ON c.id = chosen.id "
-        "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
-        f"WHERE {runs} ORDER BY r.id, t.suite, q.id, c.id",
+        f"SELECT v.name, r.id, t.suite, q.id, d.name, substr(c.key, length(q.key) + 2), t.outcomes FROM ({chosen}) AS "
+        "chosen JOIN counted_results AS t ON t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id JOIN "
+        "verifiers AS v ON v.id = r.verifier_id JOIN completions AS c ON c.id = chosen.id JOIN questions AS q ON q.id "
+        f"= c.question_id JOIN datasets AS d ON d.id = q.dataset_id WHERE {runs} ORDER BY r.id, t.suite, q.id, c.id",
         (*parameters, *([] if run is None else [run])),
     )
     return list(map(OutcomeRow._make, rows))
@@ -406,10 +401,9 @@ def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: in
     """
     chosen, parameters = _items_of(connection, selection)
     row: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM ({chosen}) AS chosen "
-        "JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.id AND v.sample = 0 AND v.reason = ? "
-        "WHERE NOT EXISTS (SELECT 1 FROM test_results AS t "
-        "WHERE t.run_id = v.run_id AND t.completion_id = chosen.id AND t.suite = ?)",
+        f"SELECT count(*) FROM ({chosen}) AS chosen JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.id "
+        "AND v.sample = 0 AND v.reason = ? WHERE NOT EXISTS (SELECT 1 FROM test_results AS t WHERE t.run_id = v.run_id "
+        "AND t.completion_id = chosen.id AND t.suite = ?)",
         (*parameters, run, HARNESS_KILLED, suite),
     ).fetchone()
     return row[0]
@@ -452,11 +446,10 @@ def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list
     columns = "v.name, r.id, t.suite, chosen.dataset, coalesce(cs.ground_truth, 0)"
     rows = connection.execute(
         f"SELECT {columns}, count(*), total(length(t.outcomes) - {_count(NOT_RUN)} - {_count(BROKEN)}), "
-        f"total({_count(PASS)}), "
-        f"total({_count(ASSERTION)}) FROM ({chosen}) AS chosen "
-        "JOIN counted_results AS t ON t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id "
-        "JOIN verifiers AS v ON v.id = r.verifier_id LEFT JOIN code_solutions AS cs ON cs.completion_id = chosen.id "
-        "WHERE r.completed_at IS NOT NULL GROUP BY r.id, t.suite, 4, 5 ORDER BY r.id, t.suite, 4, 5",
+        f"total({_count(PASS)}), total({_count(ASSERTION)}) FROM ({chosen}) AS chosen JOIN counted_results AS t ON "
+        "t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id JOIN verifiers AS v ON v.id = r.verifier_id "
+        "LEFT JOIN code_solutions AS cs ON cs.completion_id = chosen.id WHERE r.completed_at IS NOT NULL GROUP BY "
+        "r.id, t.suite, 4, 5 ORDER BY r.id, t.suite, 4, 5",
         parameters,
     )
     return [

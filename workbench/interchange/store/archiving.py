@@ -107,7 +107,7 @@ NEVER: Final[dict[str, str]] = {
     "verdict_cache": "what verifiers in workers find anew",
     "bundles": "a bundle comes home to the database that made it, and to no other",
     "bundle_items": "as bundles",
-    "bundle_pass": "what an archive of a bundle holds is no bundle any more",
+    "bundle_pass": "what an archive of a bundle holds is not a bundle any more",
     "event_seals": "as bundle_pass",
     "generation": "which copy of the database a file is",
     "_sqlite_migrations": "made with the tables",
@@ -311,11 +311,11 @@ def require_own_corrections(connection: sqlite3.Connection) -> None:
 def _require_whole(connection: sqlite3.Connection) -> None:
     row = connection.execute("PRAGMA foreign_key_check").fetchone()
     if row is not None:
-        raise ArchiveRefused(f"a row of {row[0]} refers to one of {row[2]} that is not there")
+        raise ArchiveRefused(f"a row of {row[0]} refers to one of {row[2]} that is missing")
     for table in ("label_events", "assignments"):
         if connection.execute(_ABOUT_NOTHING.format(table)).fetchone() is not None:
             raise ArchiveRefused(f"a row of {table} is about nothing that is there")
     require_own_corrections(connection)
     for table in ("question_text", "completion_text"):
         if connection.execute(_NO_OBJECT.format(table)).fetchone() is not None:
-            raise ArchiveRefused(f"a row of {table} has further fields that are no JSON object")
+            raise ArchiveRefused(f"a row of {table} has further fields that are not JSON objects")

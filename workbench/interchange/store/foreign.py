@@ -42,7 +42,7 @@ _UNREADABLE: Final = (msgspec.MsgspecError, MalformedRow, UnicodeError, Recursio
 
 
 def _words(error: Exception) -> str:
-    return "a text holds bytes that are no text" if isinstance(error, UnicodeError) else str(error)
+    return "a text holds bytes that are not text" if isinstance(error, UnicodeError) else str(error)
 
 
 @contextmanager
@@ -161,10 +161,9 @@ class ForeignVerdict(Struct, frozen=True, kw_only=True):
 
 def items(theirs: Connection, run: int, after: int, most: int) -> list[ForeignItem]:
     rows = theirs.execute(
-        "SELECT v.completion_id, d.name, q.key, c.key FROM verdicts AS v "
-        "CROSS JOIN completions AS c ON c.id = v.completion_id CROSS JOIN questions AS q ON q.id = c.question_id "
-        "CROSS JOIN datasets AS d ON d.id = q.dataset_id "
-        "WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
+        "SELECT v.completion_id, d.name, q.key, c.key FROM verdicts AS v CROSS JOIN completions AS c ON c.id = "
+        "v.completion_id CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN datasets AS d ON d.id = "
+        "q.dataset_id WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
         (run, after, most),
     )
     return [ForeignItem(item, ForeignSubject(*names)) for item, *names in rows]
@@ -240,7 +239,7 @@ def _by_item(rows: Iterator[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]
 def _is_sample(value: object) -> bool:
     if isinstance(value, int) and 0 <= value < 2**31:
         return True
-    raise MalformedRow(f"{value!r} is no sample")
+    raise MalformedRow(f"{value!r} is not a sample")
 
 
 def _verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidence: Any) -> Verdict:
@@ -264,7 +263,7 @@ def _verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidenc
 
 def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
-        raise MalformedRow(f"{value} is no number to count with")
+        raise MalformedRow(f"{value} is not a number to count with")
     return value
 
 
@@ -273,7 +272,7 @@ def _span(start: Any, end: Any) -> tuple[Any, Any] | None:
         return None
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < 2**31:
         return start, end
-    raise MalformedRow(f"{start!r} to {end!r} is no place in a text")
+    raise MalformedRow(f"{start!r} to {end!r} is not a place in a text")
 
 
 def _execution(outcomes: Any, isolation: Any, forgeable: Any, ms: Any, failures: Any) -> Execution:

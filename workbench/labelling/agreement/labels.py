@@ -15,13 +15,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.labelling.store import agreement as store
 from workbench.labelling.store.agreement import AgreementSubject
-from workbench.statistics.records.agreement import (
-    FEWEST_MODELLED,
-    AnnotatorQuality,
-    Confounded,
-    PairAgreement,
-    Share,
-)
+from workbench.statistics.records.agreement import FEWEST_MODELLED, AnnotatorQuality, Confounded, PairAgreement, Share
 
 if TYPE_CHECKING:
     from workbench.statistics.agreement.ceiling import GoldMade

@@ -275,7 +275,7 @@ def agreement(
     if by is not None and by not in GROUPS:
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
-        raise UsageError("Only answer types have a coarse form.", f"Say {opt.task:type}.")
+        raise UsageError("Only answer types can be compared coarsely.", f"Say {opt.task:type}.")
     found = counted(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
     rated = Rated(
         ratings=found.ratings,

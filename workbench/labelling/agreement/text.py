@@ -35,7 +35,7 @@ SHOWN = 30
 """Most pairs, people and groups that are listed."""
 
 
-AC1_BY_GROUP: Final = "AC1 takes chance from all labels of a group, single ones too"
+AC1_BY_GROUP: Final = "AC1 estimates chance agreement from all labels of a group, including single ones"
 """Why a group's coefficient can differ from that of all items, even on the same paired items."""
 
 
@@ -66,7 +66,7 @@ def why_nothing(report: AgreementReport) -> str:
     if report.paired:
         return ""
     if report.unblinded and not report.labels:
-        said = f"Nothing counts yet: {counted(report.unblinded, 'label')}, all unblinded."
+        said = f"No labels count yet: {counted(report.unblinded, 'label')}, all unblinded."
     elif report.unblinded:
         said = f"No item has two labels that count; {counted(report.unblinded, 'unblinded label')} left out."
     elif report.labels:
@@ -92,7 +92,7 @@ def why_low(report: AgreementReport) -> str:
     if most < _SKEWED_SHARE or agree < 0.5:
         return ""
     return (
-        f"Alpha and kappa count what lies above chance, and {percent(most)} % of the labels say {inert(name)}: chance "
+        f"Alpha and kappa measure agreement above chance; {percent(most)} % of the labels say {inert(name)}: chance "
         f"alone would agree on {percent(by_chance)} %. AC1 and PABAK depend less on it."
     )
 
@@ -114,12 +114,7 @@ def of_round(report: AgreementReport) -> str:
 
 def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     rows = [
-        (
-            "agreement %",
-            percent(report.percent_agreement),
-            percents(report.percent_ci),
-            _behind_percent(report),
-        ),
+        ("agreement %", percent(report.percent_agreement), percents(report.percent_ci), _behind_percent(report)),
         _coefficient(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
         _coefficient(report, "AC1", report.gwet_ac1, report.ac1_ci),
         *((f"AC2 {name}", number(value), "", "") for name, value in (report.gwet_ac2 or {}).items()),
@@ -133,7 +128,7 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
                 "own repeats %",
                 percent(own.share),
                 percents(own.ci),
-                f"n {own.n:,}: second labels like the first{'' if own.ci else f'; {few_of(report)}'}",
+                f"n {own.n:,}: second labels equal to the first{'' if own.ci else f'; {few_of(report)}'}",
             )
         )
     return rows
@@ -158,7 +153,7 @@ def _coefficient(report: AgreementReport, name: str, value: float | None, ci: En
 
 def too_few(figures: Figures, by: str) -> str:
     known = (
-        (f"people differ in {figures.differing:,} ({FEWEST_DIFFERING} needed)", figures.differing, FEWEST_DIFFERING),
+        (f"people disagree in {figures.differing:,} ({FEWEST_DIFFERING} needed)", figures.differing, FEWEST_DIFFERING),
         (f"people agree on a rarer label in {figures.alike:,} ({FEWEST_ALIKE} needed)", figures.alike, FEWEST_ALIKE),
         (f"{figures.rarer:,} hold a rarer label ({FEWEST_RARER} needed)", figures.rarer, FEWEST_RARER),
     )
@@ -183,12 +178,12 @@ def ceiling_in_words(ceiling: Ceiling) -> str:
     low, high = (percent(end, 2) for end in ceiling.highest_ci)
     worst, best = (percent(end, 2) for end in ceiling.sensitivity)
     return (
-        f"{'By their agreement' if ceiling.source == 'agreement' else 'By checks'} one person alone is right on "
+        f"Estimated from {'agreement' if ceiling.source == 'agreement' else 'checks'}, a single annotator is right on "
         f"{percent(ceiling.annotator_accuracy)} % {percents(ceiling.accuracy_ci)}. {_gold_in_words(ceiling)} A "
-        f"verifier that is always right would be measured at {percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
-        f"if people err independently and on correct and incorrect completions alike; at {worst} to {best} % where "
-        "errors on an item go together (up to a correlation of .3) or all fall on one class. One that errs where "
-        "people do can be measured to have more."
+        f"perfect verifier would have a measured accuracy of {percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
+        f"if annotators err independently and equally on both classes; at {worst} to {best} % if their "
+        "errors on an item are correlated (up to .3) or all are in one class. A verifier that errs on the same items "
+        "as annotators can be measured higher."
     )
 
 
@@ -196,11 +191,11 @@ def _gold_in_words(ceiling: Ceiling) -> str:
     gold, wrong = ceiling.gold, percent(ceiling.wrong, 2)
     if gold is None or not gold.agreed + gold.adjudicated:
         differ = f"{ceiling.conflicts_per_1000:.0f} of 1,000 items"
-        return f"Two and a third would leave {wrong} % of labels wrong and disagree on {differ}."
+        return f"Two annotators and an adjudicator would leave {wrong} % of labels wrong and disagree on {differ}."
     conflicts = f"; {counted(gold.in_conflict, 'open conflict')} left out" if gold.in_conflict else ""
     return (
-        f"Of people's gold ({gold.agreed:,} agreed, {gold.adjudicated:,} adjudicated{conflicts}; imported labels are "
-        f"no part of it) {wrong} % is then wrong."
+        f"Of the annotators' gold ({gold.agreed:,} agreed, {gold.adjudicated:,} adjudicated{conflicts}; without "
+        f"imported labels) {wrong} % is then wrong."
     )
 
 

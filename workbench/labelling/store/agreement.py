@@ -153,14 +153,13 @@ class Second(NamedTuple):
 def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
     value = _VALUE[task]
     rows = connection.execute(
-        f"SELECT e.annotator_id, e.{value}, (SELECT l.{value} FROM label_events AS l WHERE l.task = e.task "
-        "AND l.subject = e.subject AND l.annotator_id = e.annotator_id AND l.kind = 'label' "
-        "AND l.created_at < e.created_at AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = l.task "
-        "AND x.subject = l.subject AND x.annotator_id = l.annotator_id AND x.supersedes = l.uuid "
-        "AND x.created_at < e.created_at) ORDER BY l.created_at DESC, l.uuid DESC LIMIT 1) AS before, "
-        f"{_QUESTION[task]} "
-        "FROM label_events AS e WHERE e.task = ? AND e.kind = 'repeat' AND e.unblinded = 0 "
-        f"AND e.{value} IS NOT NULL AND {IN_FORCE} AND before IS NOT NULL ORDER BY e.id",
+        f"SELECT e.annotator_id, e.{value}, (SELECT l.{value} FROM label_events AS l WHERE l.task = e.task AND "
+        "l.subject = e.subject AND l.annotator_id = e.annotator_id AND l.kind = 'label' AND l.created_at < "
+        "e.created_at AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = l.task AND x.subject = l.subject "
+        "AND x.annotator_id = l.annotator_id AND x.supersedes = l.uuid AND x.created_at < e.created_at) ORDER BY "
+        f"l.created_at DESC, l.uuid DESC LIMIT 1) AS before, {_QUESTION[task]} FROM label_events AS e WHERE e.task = ? "
+        f"AND e.kind = 'repeat' AND e.unblinded = 0 AND e.{value} IS NOT NULL AND {IN_FORCE} AND before IS NOT NULL "
+        "ORDER BY e.id",
         (task,),
     )
     return [Second(*row) for row in rows]
@@ -168,9 +167,8 @@ def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
 
 def checks(connection: sqlite3.Connection) -> list[Second]:
     rows = connection.execute(
-        "SELECT e.annotator_id, e.verdict, k.verdict, c.question_id FROM label_events AS e "
-        "JOIN check_items AS k ON k.completion_id = e.subject JOIN completions AS c ON c.id = e.subject "
-        "WHERE e.task = 'correctness' AND e.kind = 'check' "
-        f"AND e.unblinded = 0 AND e.verdict IS NOT NULL AND {IN_FORCE} ORDER BY e.id"
+        "SELECT e.annotator_id, e.verdict, k.verdict, c.question_id FROM label_events AS e JOIN check_items AS k ON "
+        "k.completion_id = e.subject JOIN completions AS c ON c.id = e.subject WHERE e.task = 'correctness' AND e.kind "
+        f"= 'check' AND e.unblinded = 0 AND e.verdict IS NOT NULL AND {IN_FORCE} ORDER BY e.id"
     )
     return [Second(*row) for row in rows]

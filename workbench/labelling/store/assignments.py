@@ -125,10 +125,9 @@ def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotat
             expired lease.
     """
     row = connection.execute(
-        "SELECT purpose FROM assignments WHERE task = ?1 AND subject = ?2 AND state <> 'past' "
-        "AND (annotator_id = ?3 OR (purpose <> 'quota' AND slot = ?3)) "
-        "AND NOT (purpose = 'repeat' AND state = 'open' AND ?4) "
-        "ORDER BY CASE purpose WHEN 'repeat' THEN 0 WHEN 'quota' THEN 1 ELSE 2 END LIMIT 1",
+        "SELECT purpose FROM assignments WHERE task = ?1 AND subject = ?2 AND state <> 'past' AND (annotator_id = ?3 "
+        "OR (purpose <> 'quota' AND slot = ?3)) AND NOT (purpose = 'repeat' AND state = 'open' AND ?4) ORDER BY CASE "
+        "purpose WHEN 'repeat' THEN 0 WHEN 'quota' THEN 1 ELSE 2 END LIMIT 1",
         (task, subject, annotator, answered),
     ).fetchone()
     return "quota" if row is None else row[0]
@@ -168,12 +167,11 @@ def lease_again(
 
 def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
     connection.execute(
-        "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
-        "WHERE annotator_id = ?1 AND state = 'leased' AND ((task = 'correctness' AND subject = ?2) OR (task = 'type' "
-        "AND subject = (SELECT question_id FROM completions WHERE id = ?2) "
-        "AND NOT EXISTS (SELECT 1 FROM assignments AS held JOIN completions AS c ON c.id = held.subject "
-        "WHERE held.annotator_id = ?1 AND held.task = 'correctness' AND held.subject <> ?2 "
-        "AND c.question_id = assignments.subject AND held.state = 'leased')))",
+        "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL WHERE "
+        "annotator_id = ?1 AND state = 'leased' AND ((task = 'correctness' AND subject = ?2) OR (task = 'type' AND "
+        "subject = (SELECT question_id FROM completions WHERE id = ?2) AND NOT EXISTS (SELECT 1 FROM assignments AS "
+        "held JOIN completions AS c ON c.id = held.subject WHERE held.annotator_id = ?1 AND held.task = 'correctness' "
+        "AND held.subject <> ?2 AND c.question_id = assignments.subject AND held.state = 'leased')))",
         (annotator, completion),
     )
 
@@ -224,11 +222,10 @@ def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number
 
 def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
     rows = connection.execute(
-        "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' "
-        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 "
-        "AND e.annotator_id = b.annotator_id AND e.kind IN ('label', 'adjudication')) "
-        "AND NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.task = ?2 AND a.subject = ?3 AND a.purpose = 'quota' "
-        "AND a.state = 'open' AND a.meant_for = b.annotator_id)",
+        "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' AND NOT EXISTS "
+        "(SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 AND e.annotator_id = b.annotator_id "
+        "AND e.kind IN ('label', 'adjudication')) AND NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.task = ?2 "
+        "AND a.subject = ?3 AND a.purpose = 'quota' AND a.state = 'open' AND a.meant_for = b.annotator_id)",
         (batch, task, subject),
     ).fetchall()
     # Vary the people between reopened items.
@@ -394,9 +391,8 @@ def adjudicators(connection: sqlite3.Connection, batches: Iterable[int]) -> set[
 
 def labelled_by(connection: sqlite3.Connection, person: int, completions: Iterable[int]) -> int:
     row: tuple[int] = connection.execute(
-        "SELECT count(DISTINCT e.subject) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
-        f"AND e.task = 'correctness' AND {IN_FORCE} AND {OF_THIS_ROUND} "
-        "AND e.subject IN (SELECT value FROM json_each(?))",
+        "SELECT count(DISTINCT e.subject) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' AND "
+        f"e.task = 'correctness' AND {IN_FORCE} AND {OF_THIS_ROUND} AND e.subject IN (SELECT value FROM json_each(?))",
         (person, json.dumps(list(completions))),
     ).fetchone()
     return row[0]

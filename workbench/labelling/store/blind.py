@@ -41,23 +41,19 @@ _OWN: dict[str, tuple[frozenset[str], str]] = {
     # The coordinator's answers to the person's own flags, and to no one else's.
     "own_answers": (
         frozenset({"label_events", "assignments", "json_each"}),
-        "SELECT r.uuid, r.subject, coalesce(f.note, '') AS asked, r.note, r.created_at, EXISTS (SELECT 1 "
-        "FROM main.label_events AS h, json_each(h.seen) AS k WHERE h.kind = 'reveal' AND h.task = 'correctness' "
-        "AND h.subject = f.subject AND h.annotator_id = {person} AND k.value = r.uuid) AS heard, NOT EXISTS (SELECT 1 "
-        "FROM main.label_events AS o WHERE o.kind = 'flag' AND o.subject = f.subject AND o.annotator_id = {person} "
-        "AND (o.created_at, o.uuid) > (f.created_at, f.uuid)) AS stands "
-        "FROM main.label_events AS f JOIN main.label_events AS r ON r.kind = 'answer' AND r.subject = f.subject "
-        "JOIN json_each(r.seen) AS n ON n.value = f.uuid WHERE f.kind = 'flag' AND f.annotator_id = {person} "
-        f"AND {_IN_SIGHT.format('f')}",
+        "SELECT r.uuid, r.subject, coalesce(f.note, '') AS asked, r.note, r.created_at, EXISTS (SELECT 1 FROM "
+        "main.label_events AS h, json_each(h.seen) AS k WHERE h.kind = 'reveal' AND h.task = 'correctness' AND "
+        "h.subject = f.subject AND h.annotator_id = {person} AND k.value = r.uuid) AS heard, NOT EXISTS (SELECT 1 FROM "
+        "main.label_events AS o WHERE o.kind = 'flag' AND o.subject = f.subject AND o.annotator_id = {person} AND "
+        "(o.created_at, o.uuid) > (f.created_at, f.uuid)) AS stands FROM main.label_events AS f JOIN main.label_events "
+        "AS r ON r.kind = 'answer' AND r.subject = f.subject JOIN json_each(r.seen) AS n ON n.value = f.uuid WHERE "
+        f"f.kind = 'flag' AND f.annotator_id = {{person}} AND {_IN_SIGHT.format('f')}",
     ),
     "own_slots": (
         frozenset({"assignments"}),
         "SELECT task, subject, state FROM main.assignments WHERE annotator_id = {person}",
     ),
-    "own_drafts": (
-        frozenset({"drafts"}),
-        "SELECT completion_id, note FROM main.drafts WHERE annotator_id = {person}",
-    ),
+    "own_drafts": (frozenset({"drafts"}), "SELECT completion_id, note FROM main.drafts WHERE annotator_id = {person}"),
 }
 """View of a person's own rows -> the tables it reads, and its query."""
 

@@ -67,9 +67,8 @@ def recorded(home: sqlite3.Connection, bundle: str) -> Recorded | None:
 def subjects(home: sqlite3.Connection, bundle: str) -> dict[Name, int]:
     key = secret(home)
     rows = home.execute(
-        "SELECT task, subject FROM bundle_items WHERE bundle_id = ?1 UNION SELECT 'type', c.question_id "
-        "FROM bundle_items AS i JOIN completions AS c ON c.id = i.subject "
-        "WHERE i.bundle_id = ?1 AND i.task = 'correctness'",
+        "SELECT task, subject FROM bundle_items WHERE bundle_id = ?1 UNION SELECT 'type', c.question_id FROM "
+        "bundle_items AS i JOIN completions AS c ON c.id = i.subject WHERE i.bundle_id = ?1 AND i.task = 'correctness'",
         (bundle,),
     )
     return {(task, opaque(key, task, row)): row for task, row in rows}
@@ -116,11 +115,10 @@ def open_items(connection: sqlite3.Connection, person: int, selection: Selection
     """
     where, parameters = compile_selection(check_names(connection, selection))
     rows = connection.execute(
-        f"SELECT c.id FROM {FROM_ITEMS} JOIN assignments AS a ON a.task = 'correctness' AND a.subject = c.id "
-        "AND a.state = 'open' AND a.purpose = 'quota' JOIN batch_annotators AS b ON b.batch_id = a.batch_id "
-        f"AND b.annotator_id = ? WHERE {where} GROUP BY c.id "
-        "ORDER BY min(CASE WHEN a.meant_for = b.annotator_id THEN 0 WHEN a.meant_for IS NULL THEN 1 ELSE 2 END), "
-        "min(a.position)",
+        f"SELECT c.id FROM {FROM_ITEMS} JOIN assignments AS a ON a.task = 'correctness' AND a.subject = c.id AND "
+        "a.state = 'open' AND a.purpose = 'quota' JOIN batch_annotators AS b ON b.batch_id = a.batch_id AND "
+        f"b.annotator_id = ? WHERE {where} GROUP BY c.id ORDER BY min(CASE WHEN a.meant_for = b.annotator_id THEN 0 "
+        "WHEN a.meant_for IS NULL THEN 1 ELSE 2 END), min(a.position)",
         (person, *parameters),
     )
     return [row[0] for row in rows]
@@ -173,12 +171,7 @@ class BundleRows:
         name = opaque(self._key, "correctness", text.completion)
         return self._insert(
             "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
-            (
-                self._questions[text.question],
-                name,
-                shown_hash(text.completion_text),
-                len(text.completion_text),
-            ),
+            (self._questions[text.question], name, shown_hash(text.completion_text), len(text.completion_text)),
             "INSERT INTO completion_text (id, text) VALUES (?, ?)",
             (text.completion_text,),
         )

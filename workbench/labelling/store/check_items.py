@@ -61,15 +61,13 @@ def candidates(connection: sqlite3.Connection, completions: Iterable[int], sourc
     }[source]
     rows = connection.execute(
         f"SELECT c.id, {verdict}, coalesce(t.state IN ('final', 'excluded'), 0) AND NOT EXISTS (SELECT 1 FROM "
-        "assignments AS a WHERE a.task = 'correctness' AND a.subject = c.id AND a.purpose = 'quota' "
-        "AND a.state IN ('open', 'leased', 'away')), "
-        "EXISTS (SELECT 1 FROM assignments AS a WHERE a.task = 'correctness' "
-        "AND a.subject = c.id AND a.purpose = 'quota') OR EXISTS (SELECT 1 FROM label_events AS e "
-        "WHERE e.task = 'correctness' AND e.subject = c.id "
-        "AND e.kind IN ('label', 'adjudication', 'reopen', 'exclusion')), k.completion_id IS NOT NULL "
-        "FROM json_each(?) AS j JOIN completions AS c ON c.id = j.value "
-        "LEFT JOIN task_states AS t ON t.task = 'correctness' AND t.subject = c.id "
-        "LEFT JOIN check_items AS k ON k.completion_id = c.id ORDER BY j.key",
+        "assignments AS a WHERE a.task = 'correctness' AND a.subject = c.id AND a.purpose = 'quota' AND a.state IN "
+        "('open', 'leased', 'away')), EXISTS (SELECT 1 FROM assignments AS a WHERE a.task = 'correctness' AND "
+        "a.subject = c.id AND a.purpose = 'quota') OR EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = "
+        "'correctness' AND e.subject = c.id AND e.kind IN ('label', 'adjudication', 'reopen', 'exclusion')), "
+        "k.completion_id IS NOT NULL FROM json_each(?) AS j JOIN completions AS c ON c.id = j.value LEFT JOIN "
+        "task_states AS t ON t.task = 'correctness' AND t.subject = c.id LEFT JOIN check_items AS k ON k.completion_id "
+        "= c.id ORDER BY j.key",
         (json.dumps(list(completions)),),
     )
     return [CheckCandidate(row[0], row[1], bool(row[2]), bool(row[3]), bool(row[4])) for row in rows]
@@ -86,9 +84,8 @@ def put(connection: sqlite3.Connection, completion: int, verdict: LabelVerdict) 
 
 def remove(connection: sqlite3.Connection, completion: int) -> bool:
     connection.execute(
-        "DELETE FROM assignments WHERE purpose = 'check' AND state <> 'done' "
-        "AND (task = 'correctness' AND subject = ?1 "
-        "OR task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))",
+        "DELETE FROM assignments WHERE purpose = 'check' AND state <> 'done' AND (task = 'correctness' AND subject = "
+        "?1 OR task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))",
         (completion,),
     )
     return bool(connection.execute("DELETE FROM check_items WHERE completion_id = ?", (completion,)).rowcount)
@@ -115,11 +112,10 @@ def count(connection: sqlite3.Connection) -> int:
 
 def tally(connection: sqlite3.Connection, annotator: int) -> CheckTally:
     row = connection.execute(
-        "SELECT count(*), coalesce(sum(e.verdict = k.verdict), 0), "
-        "coalesce(sum(e.created_at > coalesce(a.resumed_at, '')), 0), "
-        "coalesce(sum(e.created_at > coalesce(a.resumed_at, '') AND e.verdict = k.verdict), 0) "
-        "FROM check_items AS k JOIN label_events AS e ON e.subject = k.completion_id "
-        f"JOIN annotators AS a ON a.id = e.annotator_id WHERE e.annotator_id = ? AND {_ANSWERED}",
+        "SELECT count(*), coalesce(sum(e.verdict = k.verdict), 0), coalesce(sum(e.created_at > coalesce(a.resumed_at, "
+        "'')), 0), coalesce(sum(e.created_at > coalesce(a.resumed_at, '') AND e.verdict = k.verdict), 0) FROM "
+        "check_items AS k JOIN label_events AS e ON e.subject = k.completion_id JOIN annotators AS a ON a.id = "
+        f"e.annotator_id WHERE e.annotator_id = ? AND {_ANSWERED}",
         (annotator,),
     ).fetchone()
     return CheckTally(*row)

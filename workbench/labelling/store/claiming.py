@@ -39,13 +39,12 @@ class SlotCounts(NamedTuple):
 # What excludes a person from an item: a slot or a label in its round, a view of others' labels on it, or that its
 # answer no longer matters.
 _FREE = (
-    "NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = :person AND mine.task = 'correctness' "
-    "AND mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') "
-    "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = a.subject "
-    "AND e.annotator_id = :person AND (e.kind IN ('adjudication', 'check') "
-    f"OR (e.kind = 'label' AND e.round = a.round AND {IN_FORCE}))) "
-    "AND NOT EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'correctness' AND t.subject = a.subject "
-    "AND t.state = 'excluded' AND t.decided_by = 'coordinator')"
+    "NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = :person AND mine.task = 'correctness' AND "
+    "mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') AND NOT EXISTS (SELECT 1 FROM "
+    "label_events AS e WHERE e.task = 'correctness' AND e.subject = a.subject AND e.annotator_id = :person AND (e.kind "
+    f"IN ('adjudication', 'check') OR (e.kind = 'label' AND e.round = a.round AND {IN_FORCE}))) AND NOT EXISTS (SELECT "
+    "1 FROM task_states AS t WHERE t.task = 'correctness' AND t.subject = a.subject AND t.state = 'excluded' AND "
+    "t.decided_by = 'coordinator')"
 )
 
 _SKIPPED = "EXISTS (SELECT 1 FROM skips AS k WHERE k.annotator_id = :person AND k.completion_id = a.subject)"
@@ -147,9 +146,8 @@ def slot_on(connection: sqlite3.Connection, annotator: int, completion: int) -> 
 
 
 _ASKED = (
-    "NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
-    "AND e.annotator_id = ?1 AND e.kind IN ('label', 'check', 'repeat') AND e.verdict = 'unsuitable' "
-    f"AND {IN_FORCE})"
+    "NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id AND e.annotator_id "
+    f"= ?1 AND e.kind IN ('label', 'check', 'repeat') AND e.verdict = 'unsuitable' AND {IN_FORCE})"
 )
 """A person is never asked for the type of an item that they called unsuitable, even if that was overruled: it would
 reveal the ruling.
@@ -169,14 +167,13 @@ def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[in
     These are leased completions, and labelled ones whose question still lacks the type that annotators must resolve.
     """
     rows = connection.execute(
-        "SELECT subject, claimed_at, position FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
-        "AND state = 'leased' AND expires_at >= ?2 "
-        "UNION ALL SELECT max(mine.subject), t.claimed_at, t.position FROM assignments AS t "
-        "JOIN questions AS q ON q.id = t.subject JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' "
-        "JOIN completions AS c ON c.question_id = q.id JOIN assignments AS mine "
-        "ON mine.annotator_id = ?1 AND mine.task = 'correctness' AND mine.subject = c.id AND mine.state <> 'past' "
-        f"WHERE t.annotator_id = ?1 AND t.task = 'type' AND t.state = 'leased' AND t.expires_at >= ?2 AND {_ASKED} "
-        "GROUP BY t.subject HAVING max(mine.state) = 'done' ORDER BY 2, 3",
+        "SELECT subject, claimed_at, position FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' AND "
+        "state = 'leased' AND expires_at >= ?2 UNION ALL SELECT max(mine.subject), t.claimed_at, t.position FROM "
+        "assignments AS t JOIN questions AS q ON q.id = t.subject JOIN datasets AS d ON d.id = q.dataset_id AND "
+        "d.types = 'labelled' JOIN completions AS c ON c.question_id = q.id JOIN assignments AS mine ON "
+        "mine.annotator_id = ?1 AND mine.task = 'correctness' AND mine.subject = c.id AND mine.state <> 'past' WHERE "
+        f"t.annotator_id = ?1 AND t.task = 'type' AND t.state = 'leased' AND t.expires_at >= ?2 AND {_ASKED} GROUP BY "
+        "t.subject HAVING max(mine.state) = 'done' ORDER BY 2, 3",
         (annotator, at),
     )
     return list(dict.fromkeys(row[0] for row in rows))
@@ -184,15 +181,14 @@ def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[in
 
 def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
     row = connection.execute(
-        "SELECT c.id FROM assignments AS done JOIN completions AS c ON c.id = done.subject "
-        "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
-        "JOIN assignments AS a ON a.task = 'type' AND a.subject = q.id AND a.purpose = 'quota' AND a.state = 'open' "
-        "WHERE done.annotator_id = ?1 AND done.task = 'correctness' AND done.state = 'done' AND d.types = 'labelled' "
-        f"AND {_ASKED} AND {_UNSETTLED} AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 "
-        "AND mine.task = 'type' AND mine.subject = q.id AND mine.purpose = 'quota' AND mine.state <> 'past') "
-        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id "
-        "AND e.annotator_id = ?1 AND (e.kind = 'adjudication' "
-        f"OR (e.kind = 'label' AND e.round = a.round AND {IN_FORCE}))) ORDER BY a.position LIMIT 1",
+        "SELECT c.id FROM assignments AS done JOIN completions AS c ON c.id = done.subject JOIN questions AS q ON q.id "
+        "= c.question_id JOIN datasets AS d ON d.id = q.dataset_id JOIN assignments AS a ON a.task = 'type' AND "
+        "a.subject = q.id AND a.purpose = 'quota' AND a.state = 'open' WHERE done.annotator_id = ?1 AND done.task = "
+        f"'correctness' AND done.state = 'done' AND d.types = 'labelled' AND {_ASKED} AND {_UNSETTLED} AND NOT EXISTS "
+        "(SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 AND mine.task = 'type' AND mine.subject = "
+        "q.id AND mine.purpose = 'quota' AND mine.state <> 'past') AND NOT EXISTS (SELECT 1 FROM label_events AS e "
+        "WHERE e.task = 'type' AND e.subject = q.id AND e.annotator_id = ?1 AND (e.kind = 'adjudication' OR (e.kind = "
+        f"'label' AND e.round = a.round AND {IN_FORCE}))) ORDER BY a.position LIMIT 1",
         (annotator,),
     ).fetchone()
     return None if row is None else int(row[0])
@@ -200,11 +196,10 @@ def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
 
 def open_type_slot(connection: sqlite3.Connection, question: int, annotator: int) -> int | None:
     row = connection.execute(
-        "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.purpose = 'quota' "
-        f"AND a.state = 'open' AND {_UNSETTLED} "
-        "AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ? "
-        "AND mine.task = 'type' AND mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') "
-        "ORDER BY a.slot LIMIT 1",
+        "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.purpose = 'quota' AND a.state "
+        f"= 'open' AND {_UNSETTLED} AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ? AND "
+        "mine.task = 'type' AND mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') ORDER BY "
+        "a.slot LIMIT 1",
         (question, annotator),
     ).fetchone()
     return None if row is None else int(row[0])
@@ -268,9 +263,8 @@ def may_have(connection: sqlite3.Connection, annotator: int, completion: int) ->
 
 
 OWN_SLOTS = (
-    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased'), "
-    "count(*) FILTER (WHERE state = 'away') FROM assignments "
-    "WHERE annotator_id = ? AND task = 'correctness' AND state <> 'past'"
+    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased'), count(*) FILTER (WHERE "
+    "state = 'away') FROM assignments WHERE annotator_id = ? AND task = 'correctness' AND state <> 'past'"
 )
 
 
@@ -357,14 +351,13 @@ OPEN_ITEMS = (
     f"WHERE {_OPEN_IN_BATCHES})"
 )
 BARRED = (
-    "SELECT count(*) FROM (SELECT m.subject FROM assignments AS m WHERE m.annotator_id = :person "
-    "AND m.task = 'correctness' AND m.purpose = 'quota' AND m.state <> 'past' "
-    "UNION SELECT e.subject FROM label_events AS e WHERE e.annotator_id = :person AND e.task = 'correctness' "
-    f"AND (e.kind IN ('adjudication', 'check') OR (e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND})) "
-    "UNION SELECT t.subject FROM task_states AS t INDEXED BY task_states_state WHERE t.state = 'excluded' "
-    "AND t.task = 'correctness' AND t.decided_by = 'coordinator') AS barred "
-    "WHERE EXISTS (SELECT 1 FROM assignments AS a "
-    f"INDEXED BY assignments_state WHERE {_OPEN_IN_BATCHES} AND a.subject = barred.subject)"
+    "SELECT count(*) FROM (SELECT m.subject FROM assignments AS m WHERE m.annotator_id = :person AND m.task = "
+    "'correctness' AND m.purpose = 'quota' AND m.state <> 'past' UNION SELECT e.subject FROM label_events AS e WHERE "
+    "e.annotator_id = :person AND e.task = 'correctness' AND (e.kind IN ('adjudication', 'check') OR (e.kind = 'label' "
+    f"AND {IN_FORCE} AND {OF_THIS_ROUND})) UNION SELECT t.subject FROM task_states AS t INDEXED BY task_states_state "
+    "WHERE t.state = 'excluded' AND t.task = 'correctness' AND t.decided_by = 'coordinator') AS barred WHERE EXISTS "
+    f"(SELECT 1 FROM assignments AS a INDEXED BY assignments_state WHERE {_OPEN_IN_BATCHES} AND a.subject = "
+    "barred.subject)"
 )
 PUT_OFF = (
     "SELECT count(DISTINCT a.subject) FROM skips AS k CROSS JOIN assignments AS a INDEXED BY assignments_state "

@@ -53,9 +53,8 @@ COUNT = f"SELECT count(*) {_OPEN}"
 IS_OPEN = f"SELECT 1 {_OPEN} AND t.task = ?2 AND t.subject = ?3"
 _SAID = (
     "SELECT e.task, e.subject, e.annotator_id, e.created_at, e.uuid, coalesce(e.verdict, e.subtype), "
-    f"coalesce(e.exclusion_reason, '') FROM (SELECT t.task, t.subject, t.round {_OPEN}) AS q "
-    "JOIN label_events AS e ON e.task = q.task AND e.subject = q.subject AND e.round = q.round "
-    f"WHERE e.kind = 'label' AND {IN_FORCE}"
+    f"coalesce(e.exclusion_reason, '') FROM (SELECT t.task, t.subject, t.round {_OPEN}) AS q JOIN label_events AS e ON "
+    f"e.task = q.task AND e.subject = q.subject AND e.round = q.round WHERE e.kind = 'label' AND {IN_FORCE}"
 )
 
 
@@ -124,11 +123,10 @@ def decided(connection: sqlite3.Connection, person: int, limit: int) -> list[tup
     """
     rows = connection.execute(
         "SELECT e.uuid, substr(qt.text, 1, 200), t.decided_by = 'adjudicated' AND t.round = e.round AND "
-        "coalesce(t.verdict, t.subtype) = coalesce(e.verdict, e.subtype) FROM label_events AS e "
-        "JOIN question_text AS qt ON qt.id = CASE e.task WHEN 'type' THEN e.subject "
-        "ELSE (SELECT c.question_id FROM completions AS c WHERE c.id = e.subject) END "
-        "LEFT JOIN task_states AS t ON t.task = e.task AND t.subject = e.subject "
-        f"WHERE e.annotator_id = ? AND e.kind = 'adjudication' AND {IN_FORCE} ORDER BY e.id DESC LIMIT ?",
+        "coalesce(t.verdict, t.subtype) = coalesce(e.verdict, e.subtype) FROM label_events AS e JOIN question_text AS "
+        "qt ON qt.id = CASE e.task WHEN 'type' THEN e.subject ELSE (SELECT c.question_id FROM completions AS c WHERE "
+        "c.id = e.subject) END LEFT JOIN task_states AS t ON t.task = e.task AND t.subject = e.subject WHERE "
+        f"e.annotator_id = ? AND e.kind = 'adjudication' AND {IN_FORCE} ORDER BY e.id DESC LIMIT ?",
         (person, limit),
     ).fetchall()
     found = [(by_uuid(connection, uuid), question, bool(stands)) for uuid, question, stands in rows]

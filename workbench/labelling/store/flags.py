@@ -21,11 +21,10 @@ _ANSWER = (
     "AND n.value = f.uuid ORDER BY x.created_at DESC, x.uuid DESC LIMIT 1)"
 )
 _RAISED = (
-    f"SELECT {_COLUMNS} FROM label_events AS f JOIN annotators AS a ON a.id = f.annotator_id "
-    "JOIN completions AS c ON c.id = f.subject JOIN questions AS q ON q.id = c.question_id "
-    "JOIN datasets AS d ON d.id = q.dataset_id JOIN question_text AS qt ON qt.id = q.id "
-    f"LEFT JOIN label_events AS r ON r.id = {_ANSWER} LEFT JOIN annotators AS b ON b.id = r.annotator_id "
-    "WHERE {} AND (?1 IS NULL OR f.subject = ?1) ORDER BY f.created_at, f.uuid"
+    f"SELECT {_COLUMNS} FROM label_events AS f JOIN annotators AS a ON a.id = f.annotator_id JOIN completions AS c ON "
+    "c.id = f.subject JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id JOIN "
+    f"question_text AS qt ON qt.id = q.id LEFT JOIN label_events AS r ON r.id = {_ANSWER} LEFT JOIN annotators AS b ON "
+    "b.id = r.annotator_id WHERE {} AND (?1 IS NULL OR f.subject = ?1) ORDER BY f.created_at, f.uuid"
 )
 _EARLIER = f"f.kind = 'flag' AND f.flagged AND r.uuid IS NOT NULL AND NOT ({FLAG_STANDS})"
 

@@ -105,9 +105,8 @@ def bundle_ids(connection: sqlite3.Connection) -> list[object]:
 
 
 _TEXTS = {
-    "correctness": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB), CAST(ct.text AS BLOB) "
-    "FROM completions AS c JOIN question_text AS qt ON qt.id = c.question_id "
-    "JOIN completion_text AS ct ON ct.id = c.id WHERE c.id = ?",
+    "correctness": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB), CAST(ct.text AS BLOB) FROM completions "
+    "AS c JOIN question_text AS qt ON qt.id = c.question_id JOIN completion_text AS ct ON ct.id = c.id WHERE c.id = ?",
     "type": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB) FROM question_text AS qt WHERE qt.id = ?",
 }
 
@@ -124,9 +123,8 @@ def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[byt
 
 
 _ITEM = (
-    "SELECT c.id FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-    "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.key = ?3 AND q.key = ?2 AND d.name = ?1 "
-    f"AND {VISIBLE}"
+    "SELECT c.id FROM completions AS c JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = "
+    f"q.dataset_id WHERE c.key = ?3 AND q.key = ?2 AND d.name = ?1 AND {VISIBLE}"
 )
 _QUESTION = (
     "SELECT q.id FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.key = ?2 AND d.name = ?1 "
@@ -176,16 +174,14 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
     opened = [slot for slot, _, state in slots if state == "open"] + given_up
     waiting = [person for person in labellers if person not in held]
     connection.executemany(
-        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE id = ?",
-        [(slot,) for slot in done],
+        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE id = ?", [(slot,) for slot in done]
     )
     connection.executemany(
         "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL WHERE id = ?",
         [(slot,) for slot in given_up],
     )
     connection.executemany(
-        "UPDATE assignments SET state = 'done', annotator_id = ? WHERE id = ?",
-        zip(waiting, opened, strict=False),
+        "UPDATE assignments SET state = 'done', annotator_id = ? WHERE id = ?", zip(waiting, opened, strict=False)
     )
     return waiting[len(opened) :]
 

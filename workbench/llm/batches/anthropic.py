@@ -111,7 +111,7 @@ class AnthropicBatches:
         try:
             result = msgspec.json.decode(found.result, type=_AnthropicResult)
         except (ValueError, RecursionError) as wrong:
-            raise malformed(f"a line of a batch's results is no result: {wrong}") from None
+            raise malformed(f"a line of a batch's results is not a result: {wrong}") from None
         if result.type == "succeeded":
             return BatchResult(call=found.custom_id, body=bytes(result.message))
         if result.type == "expired":

@@ -163,7 +163,7 @@ def raw_line(line: bytes) -> RawLine:
     try:
         return msgspec.json.decode(line, type=RawLine)
     except (ValueError, RecursionError) as error:
-        raise malformed(f"a line of a batch's results is no result: {error}") from None
+        raise malformed(f"a line of a batch's results is not a result: {error}") from None
 
 
 class RawResponse(Struct):
@@ -173,10 +173,7 @@ class RawResponse(Struct):
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-_NOT_MADE: Final = {
-    "batch_expired": ("timeout", EXPIRED),
-    "batch_cancelled": ("cancelled", CANCELLED),
-}
+_NOT_MADE: Final = {"batch_expired": ("timeout", EXPIRED), "batch_cancelled": ("cancelled", CANCELLED)}
 """OpenAI's error codes of calls that were not made."""
 
 
@@ -191,7 +188,7 @@ def openai_result(line: bytes) -> BatchResult:
         response = msgspec.json.decode(found.response, type=RawResponse | None)
         error = msgspec.json.decode(found.error)
     except (ValueError, RecursionError) as wrong:
-        raise malformed(f"a line of a batch's results is no result: {wrong}") from None
+        raise malformed(f"a line of a batch's results is not a result: {wrong}") from None
     if response is not None and 200 <= response.status_code < 300:
         return BatchResult(call=found.custom_id, body=bytes(response.body))
     if response is not None:

@@ -199,7 +199,7 @@ def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str]) -> dic
         del fields["top_p"]
         notes.append(f"top_p is not sent to {profile.title}: newer models take it or temperature, not both.")
     if asked.seed is not None:
-        notes.append(f"seed is not sent to {profile.title}: it is no field of its messages.")
+        notes.append(f"seed is not sent to {profile.title}: it is not a field of its messages.")
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -336,7 +336,7 @@ def _place(row: dict[str, Any], position: int) -> int:
         return position
     index = row["index"]
     if isinstance(index, bool) or not isinstance(index, int):
-        raise malformed("an index is no number")
+        raise malformed("an index is not a number")
     return index
 
 

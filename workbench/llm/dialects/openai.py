@@ -67,7 +67,7 @@ def mapping(data: Any, what: str) -> dict[str, Any]:
         AttemptFailed: The data has another type.
     """
     if not isinstance(data, dict):
-        raise malformed(f"{what} is no object")
+        raise malformed(f"{what} is not an object")
     return data
 
 
@@ -78,7 +78,7 @@ def entries(data: Any, what: str) -> list[Any]:
         AttemptFailed: The data has another type.
     """
     if not isinstance(data, list):
-        raise malformed(f"{what} is no list")
+        raise malformed(f"{what} is not a list")
     return data
 
 
@@ -89,7 +89,7 @@ def number(data: Any, what: str) -> float:
         AttemptFailed: The data has another type.
     """
     if isinstance(data, bool) or not isinstance(data, int | float) or not -_LARGEST <= data <= _LARGEST:
-        raise malformed(f"{what} is no number")
+        raise malformed(f"{what} is not a number")
     return float(data)
 
 
@@ -177,7 +177,7 @@ def sampling_fields(
     if profile.top_k:
         fields["top_k"] = asked.top_k
     elif asked.top_k is not None:
-        notes.append(f"top_k is not sent to {profile.title}: it is no field of its chat.")
+        notes.append(f"top_k is not sent to {profile.title}: it is not a field of its chat.")
     if asked.top_logprobs is not None and not thinks:
         fields |= {"logprobs": True, "top_logprobs": asked.top_logprobs}
     length = extras.max_tokens_field or ("max_completion_tokens" if thinks or is_long else "max_tokens")
@@ -185,7 +185,7 @@ def sampling_fields(
     if asked.seed is not None and profile.seed is not None:
         fields[profile.seed] = asked.seed + sample
     elif asked.seed is not None:
-        notes.append(f"seed is not sent to {profile.title}: it is no field of its chat.")
+        notes.append(f"seed is not sent to {profile.title}: it is not a field of its chat.")
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -331,7 +331,7 @@ class _MessageTexts(Struct, frozen=True):
             refusal = refusal or words(parts, "refusal")
             content = words(parts, "text", "output_text")
         if content is not None and not isinstance(content, str):
-            raise malformed("the message's content is no text")
+            raise malformed("the message's content is not text")
         return cls(content, reasoning, refusal or "")
 
 

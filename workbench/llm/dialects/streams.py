@@ -63,7 +63,7 @@ def _events(body: bytes) -> Iterator[dict[str, Any]]:
             continue
         for event in _decoded(data):
             if not isinstance(event, dict):
-                raise malformed("an event of the stream is no object")
+                raise malformed("an event of the stream is not an object")
             yield event
 
 

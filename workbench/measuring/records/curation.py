@@ -29,8 +29,10 @@ COUNTING: Final = ("people", "file")
 class Scope(Options, frozen=True, kw_only=True):
     """A choice of questions of the pool; code problems are never among them."""
 
-    dataset: Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")] = None
-    source: Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")] = None
+    dataset: Annotated[str | None, option("Use only questions of this data set.", "--dataset", metavar="NAME")] = None
+    source: Annotated[str | None, option("Use only questions of this source.", "--source", metavar="DOMAIN/NAME")] = (
+        None
+    )
 
 
 class PoolQuestion(Struct, frozen=True, kw_only=True):

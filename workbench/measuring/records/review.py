@@ -13,10 +13,10 @@ Queue = Literal["verifier-gold", "verifiers", "split", "exact-label", "suspect-g
 
 QUEUES: Final[dict[Queue, str]] = {
     "verifier-gold": "A verifier's verdict differs from gold.",
-    "verifiers": "Verifiers differ from each other, the most evenly split first.",
+    "verifiers": "Verifiers disagree, the most evenly split items first.",
     "split": "k verifiers against all the others.",
     "exact-label": "The final answers are exactly equal, but the label says incorrect.",
-    "suspect-gold": "Items that the verifiers judge the same way have the other label.",
+    "suspect-gold": "Most items with the same verdicts have the other label.",
     "flips": "One verifier's verdict differs between its samples or runs.",
     "annotators": "Two annotators disagree.",
 }
@@ -38,18 +38,18 @@ ErrorCategory = Literal[
 ]
 
 ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
-    "extraction": "It took another text for the final answer.",
-    "equivalence": "It did not see that two forms are equal, or took unequal ones for equal.",
-    "format": "It judged how the answer is written, not what it says.",
-    "units": "It erred on units, precision or rounding.",
-    "multiple-answers": "It missed or added one of several values, or minded their order.",
-    "reasoning": "It judged the way, or solved the question itself, and got it wrong.",
+    "extraction": "It extracted the wrong text as the final answer.",
+    "equivalence": "It did not recognise that two forms are equal, or treated unequal ones as equal.",
+    "format": "It judged the form of the answer, not its content.",
+    "units": "It was wrong about units, precision or rounding.",
+    "multiple-answers": "It missed or added one of several values, or wrongly required their order.",
+    "reasoning": "It judged the reasoning, or solved the question itself, and was wrong.",
     "guessing": "It accepted or rejected without support in the texts.",
-    "instruction": "The completion talked it into its verdict, or it did not follow its own prompt.",
-    "cut-off": "The completion or its own reply ended early.",
+    "instruction": "The completion manipulated it, or it did not follow its own prompt.",
+    "cut-off": "The completion or its own reply was cut off.",
     "reference-unclear": "The reference answer is wrong, partial or ambiguous.",
     "question-unclear": "The question allows more than one answer.",
-    "other": "None of these: say what in the note.",
+    "other": "None of these: describe the error in the note.",
 }
 """Causes of a verifier's errors: code -> description."""
 ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
@@ -69,12 +69,12 @@ ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
 """The same in a few words, for display next to their names."""
 
 CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
-    "extraction": "It took another text for the program.",
-    "equivalence": "It did not see that two programs do the same, or took different ones for the same.",
+    "extraction": "It extracted the wrong text as the program.",
+    "equivalence": "It did not recognise that two programs do the same, or treated different ones as the same.",
     "format": "It judged how the program is written, not what it does.",
-    "units": "It erred on types, precision or rounding.",
+    "units": "It was wrong about types, precision or rounding.",
     "multiple-answers": "It missed one of several cases or outputs.",
-    "reasoning": "It traced the program or solved the problem itself, and got it wrong.",
+    "reasoning": "It traced the program or solved the problem itself, and was wrong.",
     "reference-unclear": "The reference solution, or a test, is wrong.",
     "question-unclear": "The problem allows more than one behaviour.",
 }

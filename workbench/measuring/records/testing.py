@@ -11,7 +11,7 @@ Fate = Literal["none", "all", "broken", "apart", "mixed"]
 FATES: Final[dict[Fate, str]] = {
     "none": "passed by no solution",
     "all": "passed by every solution",
-    "broken": "broken: the reference fails it too",
+    "broken": "broken: the reference solution fails it too",
     "apart": "set apart",
     "mixed": "passed by some",
 }

@@ -24,18 +24,18 @@ Check = Literal[
 ]
 
 CHECKS: Final[dict[Check, str]] = {
-    "length": "completions longer than the median of those of equal gold and type against the others",
-    "own-model": "completions by the judge's own model against others of equal gold and type",
-    "first-option": "completions that choose the first option against those that choose another, of equal gold",
-    "boxed": "completions with a boxed answer against those without, of equal gold and type",
-    "thinking": "completions that show their thinking against those that don't, of equal gold and type",
-    "other-script": "completions with Chinese, Japanese or Korean characters against others of equal gold and type",
+    "length": "completions longer than the median of equal gold and type, compared with the others",
+    "own-model": "completions by the judge's own model, compared with others of equal gold and type",
+    "first-option": "completions that choose the first option, compared with those that choose another, of equal gold",
+    "boxed": "completions with a boxed answer, compared with those without, of equal gold and type",
+    "thinking": "completions that show their thinking, compared with those that don't, of equal gold and type",
+    "other-script": "completions with Chinese, Japanese or Korean text, compared with others of equal gold and type",
     "flips-samples": "items whose verdict differs between samples of one run",
     "flips-runs": "items whose verdict differs between the two newest runs",
     "undecided": "items without a decision: abstentions and errors",
     "undecided-by-gold": "correct completions left undecided against incorrect ones, of equal type",
-    "selection": "judges whose verdicts chose what belongs to the data",
-    "ceiling": "what wrong labels leave of the best accuracy that can be measured",
+    "selection": "judges whose verdicts selected the items of the data",
+    "ceiling": "highest accuracy that can be measured, given the labels' errors",
 }
 """Checks: code -> description."""
 

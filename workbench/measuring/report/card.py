@@ -61,10 +61,7 @@ class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
             members = members & (groups.code == (groups.names.index(dataset) if dataset in groups.names else -1))
         rows = np.flatnonzero(members & (truth >= 0))
         return cls(
-            rows=rows,
-            question=everything.question[rows],
-            gold=truth[rows],
-            without_gold=int(members.sum()) - len(rows),
+            rows=rows, question=everything.question[rows], gold=truth[rows], without_gold=int(members.sum()) - len(rows)
         )
 
 

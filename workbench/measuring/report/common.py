@@ -54,7 +54,7 @@ def verifier_name(row: AccuracyRow) -> str:
 def selected_by_note(rows: Iterable[AccuracyRow]) -> tuple[str, ...]:
     if not any(row.selection_judge for row in rows):
         return ()
-    return (f"{CHOSE} It helped to choose the items, so they are harder for it than for others.",)
+    return (f"{CHOSE} It helped to select the items, so they are harder for it than for others.",)
 
 
 def plots(title: str, drawn: Sequence[Plot], *, folded: bool = False) -> Group:

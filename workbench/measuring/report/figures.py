@@ -406,7 +406,7 @@ def causes_section(contents: Contents) -> Section | None:
         count("n", lambda line: line.n),
         text("%", lambda line: percent(line.share)),
     )
-    caption = "Causes of verifiers' errors over all items, as reviewers gave them case by case, by answer type"
+    caption = "Causes of verifiers' errors over all items, as assigned by reviewers, by answer type"
     return Section("causes", "Causes of errors", (table(caption, columns, contents.causes),))
 
 
@@ -415,7 +415,7 @@ def causes_section(contents: Contents) -> Section | None:
 
 def training_section(contents: Contents) -> Section | None:
     blocks = [block for report in contents.trainings for block in _training(report)]
-    return Section("trainings", "Trainings that are watched", tuple(blocks)) if blocks else None
+    return Section("trainings", "Monitored trainings", tuple(blocks)) if blocks else None
 
 
 def _training(report: TrainingReport) -> Iterator[Block]:

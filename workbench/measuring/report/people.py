@@ -111,7 +111,7 @@ def _pairs(found: AgreementReport) -> Table:
         column("Cohen’s kappa", lambda pair: pair.kappa, decimal),
         ends(lambda pair: pair.ci, _ends),
     )
-    return table("Every two people with items in common.", columns, found.cohen_kappa)
+    return table("All pairs of people with common items.", columns, found.cohen_kappa)
 
 
 def _ends(ci: Ends | None) -> str:
@@ -123,13 +123,13 @@ def _ends(ci: Ends | None) -> str:
 
 _PROTOCOLS: dict[Protocol3, str] = {
     "forced": "an abstention or an error counts as the verdict “incorrect”",
-    "strict": "an abstention or an error counts as wrong, whatever gold is",
+    "strict": "an abstention or an error counts as wrong, whatever the gold label is",
     "decided": "abstentions and errors are left out",
 }
 _GOLDS: dict[GoldChoice, str] = {
-    "final": "the adjudicated label, else the one annotators agree on, else the one the data came with",
+    "final": "the adjudicated label, else the one annotators agree on, else the one from the imported data",
     "people": "the adjudicated label, else the one annotators agree on",
-    "imported": "the label the data came with",
+    "imported": "the label from the imported data",
 }
 
 
@@ -149,10 +149,9 @@ def _items(contents: Contents) -> str:
 
 def _verdicts(contents: Contents) -> str:
     return (
-        "Each verifier’s newest complete run counts. Under the protocol "
-        f"{contents.protocol}, {_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it "
-        "has no denominator; averages are over items (micro) unless they say otherwise. Baselines are verifiers "
-        "that look at no completion."
+        f"Each verifier’s newest complete run counts. Under the protocol {contents.protocol}, "
+        f"{_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
+        "averages are over items (micro) unless they say otherwise. Baselines are verifiers that look at no completion."
     )
 
 
@@ -177,7 +176,7 @@ def _tests(contents: Contents) -> list[str]:
     if contents.family is not None and contents.family.family:
         said.append(
             "Two verifiers are compared on the items that count for both: difference with Newcombe’s interval, "
-            "from those of the shares that only one judges rightly, by question, and the exact paired permutation "
+            "from those of the shares that only one judges correctly, by question, and the exact paired permutation "
             "test by question with Holm’s correction over all pairs."
         )
     return said
@@ -255,7 +254,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         said = found.verifier.removeprefix("always-")
         rows.append((f"Accuracy of always “{said}”", f"{percentage(found.accuracy)}\u00a0%"))
     for name, judges in card.selection_judges.items():
-        rows.append((f"Judges that chose {name}", ", ".join(judges)))
+        rows.append((f"Judges that selected {name}", ", ".join(judges)))
     for length in card.lengths:
         quarters = f"{length.low:,.0f} / {length.median:,.0f} / {length.high:,.0f} characters"
         rows.append((f"Length where gold is {length.gold}", f"quartiles {quarters}"))
@@ -367,12 +366,12 @@ def _case(errors: Errors, example: ErrorExample) -> Case:
     if example.why:
         facts.append(("Why", example.why))
     if example.others:
-        facts.append(("Others", f"{example.others_right} of {example.others} other verifiers judge it rightly"))
+        facts.append(("Others", f"{example.others_right} of {example.others} other verifiers judge it correctly"))
     passages = [
         ("Question", example.question),
         ("Reference’s final answer", example.answer),
-        ("Read in the reference", example.reference_read if example.reference_read != example.answer else ""),
-        ("Read in the completion", example.completion_read),
+        ("Extracted from the reference", example.reference_read if example.reference_read != example.answer else ""),
+        ("Extracted from the completion", example.completion_read),
         ("The completion’s end", example.ending),
         ("Detail", example.detail),
     ]

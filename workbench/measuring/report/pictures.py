@@ -47,7 +47,7 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         if found.probability:
             yield f"calibration-{name}", calibration_plot(found)
     if contents.agreement is not None and (points := tuple(_agreement(with_aliases(contents.agreement)))):
-        caption = "Agreement between people, with its 95 % interval."
+        caption = "Agreement between annotators, with its 95 % interval."
         yield "agreement", Coefficients(caption=caption, points=points)
 
 

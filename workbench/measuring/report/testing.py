@@ -78,7 +78,7 @@ def _line(text: str) -> str:
 _TESTS: Columns[TestFigures] = (
     word("Problem", lambda row: row.task_id),
     word("Test", lambda row: str(row.position + 1)),
-    word("What came of it", lambda row: FATES[row.fate]),
+    word("Outcome", lambda row: FATES[row.fate]),
     word("Why", lambda row: row.why),
     word("Source", lambda row: _line(row.source)),
 )

@@ -109,7 +109,7 @@ def _source(case: QueueItem) -> str:
         return ""
     words = {
         "agreed": f"agreed by {people} {'person' if people == 1 else 'people'}",
-        "adjudicated": "settled by a third person",
+        "adjudicated": "adjudicated by a third person",
         "imported": "imported",
     }
     return f" ({words[source]})" if source in words else ""

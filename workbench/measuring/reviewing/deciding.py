@@ -132,7 +132,7 @@ def mark_errors(
         UsageError: See `mark_error`.
     """
     if category not in ERROR_CATEGORIES:
-        raise UsageError(f"{category!r} is no kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
+        raise UsageError(f"{category!r} is not a valid kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
     if category == "other" and not note.strip():
         raise UsageError("Another kind of error needs a note that says which.", f"Write: {opt.note:TEXT}")
     moment = people.now()
@@ -152,7 +152,7 @@ def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue |
     if verdict == desk.gold:
         raise UndecidableError(
             f"{verifier} says {verdict}, and so does gold: there is no error to mark.",
-            "If gold is wrong, send the item back to be labelled anew.",
+            "If gold is wrong, send the item back to be labelled again.",
         )
     mark = desk.review("error", queue=queue, run=run, verifier=verifier, category=category)
     return desk.same_as(mark) or desk.append(mark)
@@ -237,7 +237,9 @@ def _at_desk(
     with project.database.write("full") as connection:
         gold = reviews.gold_of(connection, [completion]).get(completion)
         if gold is None:
-            raise UndecidableError(f"There is no item with row id {completion}.", "It may be gone; look again.")
+            raise UndecidableError(
+                f"There is no item with row id {completion}.", "It may have been removed; look again."
+            )
         person = people.add(connection, by, people.COORDINATOR)
         question, _ = states.question_of(connection, completion)
         looked: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
@@ -263,7 +265,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     ]
     if len(team) < _NEW_SLOTS:
         raise UsageError(
-            f"{_NEW_SLOTS} people must label the item anew, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
+            f"{_NEW_SLOTS} annotators must label it again, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
             f"Add people: {Command('annotators DB add NAME…')}",
         )
     place = label_lines.place(desk.connection, "correctness", desk.completion)
@@ -271,7 +273,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     crew = Team(annotators=team, adjudicator=None, caps={})
     opened = open_batch(desk.connection, crew, per_item=_NEW_SLOTS, selection=Selection(conditions))
     if not opened.assigned:
-        raise UndecidableError("This item is a check: it has no label to be given anew.", "See", Command("checks DB"))
+        raise UndecidableError("This item is a check: it can't be labelled again.", "See", Command("checks DB"))
 
 
 # -- Decisions in force: the reviews of an item, and verifiers' errors counted by category.
@@ -348,13 +350,13 @@ def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
 def _fault(line: ReviewLine) -> tuple[str, str] | None:
     is_error = line.kind == "error"
     if (line.verifier is not None) != is_error:
-        return "verifier", "an error is a verifier's, and nothing else is"
+        return "verifier", "an error must name a verifier, and no other decision may"
     if (line.category is not None) != is_error:
-        return "category", "an error has a category, and nothing else has one"
+        return "category", "an error needs a category, and no other decision has one"
     if line.category == "other" and not (line.note or "").strip():
-        return "note", "another kind of error needs a note that says which"
+        return "note", "another kind of error needs a note that describes it"
     if (line.supersedes is not None) != (line.kind == "retraction"):
-        return "supersedes", "a retraction takes something back, and nothing else does"
+        return "supersedes", "a retraction must name a decision, and no other decision may"
     return None
 
 
@@ -508,7 +510,7 @@ def error_table(lines: Sequence[ErrorLine]) -> Table:
         *map(of_kind, categories_of(lines)),
     )
     outdated = sum(line.outdated for line in lines if line.group is None)
-    note = f"Not counted: {outdated:,} marked before gold came to say what the verifier had said."
+    note = f"Not counted: {outdated:,} marked before gold changed to the verifier's verdict."
     return table(
         "Verifiers' errors by kind, as reviewers marked them",
         columns,

@@ -16,14 +16,7 @@ from workbench.core.text.figures import counted, listed
 from workbench.core.verdict import OutcomeCode
 from workbench.labelling.store import agreement
 from workbench.measuring.judged import VerifierRun
-from workbench.measuring.reviewing.asked import (
-    QueueContents,
-    QueueItem,
-    QueueQuery,
-    gold_says,
-    runs_of,
-    who_says,
-)
+from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery, gold_says, runs_of, who_says
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
@@ -36,7 +29,7 @@ _TEXTS: Final = ("text_equal", "text_differs")
 _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
     None: (3.0, "Both final answers are the same text"),
     "text.exact": (3.0, "Both final answers are the same text"),
-    "text.canonical": (3.0, "Both final answers are the same text, typesetting aside"),
+    "text.canonical": (3.0, "Both final answers are the same text, apart from typesetting"),
     "choice.letter": (2.0, "Both choose the same option"),
     "number.exact": (2.0, "Both final answers are the same number"),
 }
@@ -339,7 +332,7 @@ def flips(asked: QueueQuery) -> QueueContents:
         text=f"Decided verdicts of one verifier that contradict each other. Flip rate, of items with two of them: "
         f"{rates}. Score: twice the minority's share, summed over verifiers and kinds of repetition."
         if repeated
-        else f"Nothing repeats: {runs_of(asked) or 'no verifier'} took one sample in one complete run.",
+        else f"No verdicts are repeated: {runs_of(asked) or 'no verifier'} took one sample in one complete run.",
         why=why,
     )
 

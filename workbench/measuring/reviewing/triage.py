@@ -127,7 +127,7 @@ def weakest_cell(project: Project) -> TriageScope:
 
     facts = _facts(project)
     if facts.best is None:
-        raise UsageError("Nothing is measured of any verifier yet.", "Run one on items with gold.")
+        raise UsageError("No verifier has been measured yet.", "Run one on items with gold.")
     about = next((matter.about for matter in KINDS["weakest-cell"].find(facts) if "group" in matter.about), None)
     if about is None:
         return of_verifier(project, facts.best.verifier)
@@ -328,7 +328,7 @@ def paragraph(found: TriageTally) -> str:
     was = "was" if marked == 1 else "were"
     said.append(f"{marked:,} of these {was} read and given a cause: {'; '.join(causes)}.")
     if found.sent_back:
-        said.append(f"{counted(len(found.sent_back), 'item')} went back to be labelled anew.")
+        said.append(f"{counted(len(found.sent_back), 'item')} went back to be labelled again.")
     if found.left:
         said.append(f"{counted(found.left, 'item')} {'has' if found.left == 1 else 'have'} yet to be read.")
     return " ".join(said)

@@ -133,13 +133,11 @@ def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
     """
     questions, alone, disputed, proposed = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
-        "count(*) FILTER (WHERE coalesce(t.state, 'unlabelled') = 'unlabelled' AND EXISTS "
-        f"(SELECT 1 FROM proposed_types AS p WHERE p.question_id = q.id AND p.run_id = ({_NEWEST}) "
-        "AND p.subtype IS NOT NULL)) "
-        "FROM questions AS q LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id "
-        f"WHERE q.type IS NULL AND coalesce(t.state, '') <> 'final' AND {VISIBLE_QUESTION} "
-        "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
-        "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
+        "count(*) FILTER (WHERE coalesce(t.state, 'unlabelled') = 'unlabelled' AND EXISTS (SELECT 1 FROM "
+        f"proposed_types AS p WHERE p.question_id = q.id AND p.run_id = ({_NEWEST}) AND p.subtype IS NOT NULL)) FROM "
+        "questions AS q LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id WHERE q.type IS NULL AND "
+        f"coalesce(t.state, '') <> 'final' AND {VISIBLE_QUESTION} AND EXISTS (SELECT 1 FROM completions WHERE "
+        "question_id = q.id) AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
     ).fetchone()
     return Untyped(questions, alone, disputed, proposed, unknown_types(connection, items))
 

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
     """List data sets with their sizes, in the order of import; call it within one transaction."""
     rows = connection.execute(
-        "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d "
-        f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
-        f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
+        "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d LEFT JOIN questions AS q ON q.dataset_id = d.id "
+        f"AND {VISIBLE_QUESTION} WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     ).fetchall()
     # Items are counted individually except those of one data set, which get the remainder.
     most = max(rows, key=lambda row: row[3], default=None)
@@ -98,20 +97,18 @@ class Totals(NamedTuple):
 
 def accepted(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
-        "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - "
-        "(SELECT count(*) FROM item_states WHERE state = 'labelled' AND completion_id IN ("
-        "SELECT subject FROM label_events WHERE task = 'correctness' AND kind = 'label' UNION "
-        "SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON c.question_id = e.subject "
-        "WHERE e.task = 'type' AND e.kind = 'label'))"
+        "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - (SELECT count(*) FROM item_states WHERE "
+        "state = 'labelled' AND completion_id IN (SELECT subject FROM label_events WHERE task = 'correctness' AND "
+        "kind = 'label' UNION SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON c.question_id = "
+        "e.subject WHERE e.task = 'type' AND e.kind = 'label'))"
     ).fetchone()
     return row[0]
 
 
 def totals(connection: sqlite3.Connection) -> Totals:
     row = connection.execute(
-        f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), "
-        "(SELECT count(*) FROM runs), (SELECT count(*) FROM runs WHERE state IN ('queued', 'running')), "
-        "(SELECT count(*) FROM quarantine)"
+        f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), (SELECT count(*) FROM runs), (SELECT "
+        "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine)"
     ).fetchone()
     return Totals(*row)
 
@@ -187,9 +184,8 @@ _AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
 def long_references(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
     """Count the questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 "
-        f"AND {shown_question('t.id')} "
-        f"AND (?1 IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
+        f"SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 AND {shown_question('t.id')} AND (?1 "
+        f"IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
         (_json(items), LONG_REFERENCE),
     ).fetchone()
     return row[0]

@@ -172,12 +172,11 @@ def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -
 def marks(connection: sqlite3.Connection) -> list[MarkedError]:
     texts = COLUMNS["type"], COLUMNS["subtype"], GOLD
     rows = connection.execute(
-        f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(r.note, ''), "
-        f"coalesce(x.outcome = ({GOLD}), 0) FROM reviews AS r JOIN runs AS n ON n.id = r.run_id "
-        "JOIN verifiers AS v ON v.id = n.verifier_id "
-        "LEFT JOIN verdicts AS x ON x.run_id = r.run_id AND x.completion_id = r.completion_id AND x.sample = 0 "
-        f"CROSS JOIN {items_for(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} "
-        f"AND {VISIBLE} ORDER BY r.id"
+        f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(r.note, ''), coalesce(x.outcome = "
+        f"({GOLD}), 0) FROM reviews AS r JOIN runs AS n ON n.id = r.run_id JOIN verifiers AS v ON v.id = n.verifier_id "
+        "LEFT JOIN verdicts AS x ON x.run_id = r.run_id AND x.completion_id = r.completion_id AND x.sample = 0 CROSS "
+        f"JOIN {items_for(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} AND {VISIBLE} "
+        "ORDER BY r.id"
     )
     return [MarkedError(*row) for row in rows]
 

@@ -50,9 +50,8 @@ def steps(connection: sqlite3.Connection, training: int) -> list[JudgedStep]:
 
 def audited(connection: sqlite3.Connection, training: int) -> list[AuditedRow]:
     rows = connection.execute(
-        "SELECT a.completion_id, a.step, a.outcome, a.chance FROM audited AS a "
-        f"JOIN completions AS c ON c.id = a.completion_id WHERE a.training_id = ? AND {VISIBLE} "
-        "ORDER BY a.completion_id",
+        "SELECT a.completion_id, a.step, a.outcome, a.chance FROM audited AS a JOIN completions AS c ON c.id = "
+        f"a.completion_id WHERE a.training_id = ? AND {VISIBLE} ORDER BY a.completion_id",
         (training,),
     )
     return [AuditedRow(*row) for row in rows]

@@ -70,11 +70,7 @@ def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery =
         return None
     prompt, cached, completion, reasoning, cost = row[5:]
     usage = Usage(
-        prompt_tokens=prompt,
-        cached_tokens=cached,
-        completion_tokens=completion,
-        reasoning_tokens=reasoning,
-        cost=cost,
+        prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, reasoning_tokens=reasoning, cost=cost
     )
     return Response(profile=row[0], task=row[1], body=row[2], usage=usage, ms=row[3], origin=row[4])
 
@@ -285,10 +281,9 @@ def put_traces(connection: sqlite3.Connection, run: int, traces: Sequence[tuple[
 def calls_of(connection: sqlite3.Connection, run: int, item: int) -> list[CallRow]:
     rows = connection.execute(
         "SELECT v.step, v.role, v.reused, r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, "
-        "r.created_at, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.cost "
-        "FROM verdict_calls AS v CROSS JOIN responses AS r ON r.id = v.response_id "
-        "CROSS JOIN requests AS q ON q.id = r.request_id "
-        "WHERE v.run_id = ? AND v.completion_id = ? ORDER BY v.position",
+        "r.created_at, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.cost FROM verdict_calls AS v CROSS "
+        "JOIN responses AS r ON r.id = v.response_id CROSS JOIN requests AS q ON q.id = r.request_id WHERE v.run_id = "
+        "? AND v.completion_id = ? ORDER BY v.position",
         (run, item),
     )
     return [CallRow(step, role, bool(reused), *rest) for step, role, reused, *rest in rows]
@@ -301,9 +296,8 @@ ReplyRow = tuple[bytes, bytes, str, str | None, int, str | None]
 def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
     """Yield every reply behind a run's verdicts once, as received."""
     return connection.execute(
-        "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
-        "JOIN requests AS q ON q.id = r.request_id "
-        "WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
+        "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r JOIN requests AS q ON q.id "
+        "= r.request_id WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
         (run,),
     )
 
@@ -457,13 +451,12 @@ class StepSums(Struct, frozen=True):
 def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> list[StepSums]:
     """Return the sums over a run's verdicts, or those on ``items``, regardless of which run requested the replies."""
     rows = connection.execute(
-        "SELECT c.step, c.role, count(*), "
-        "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
-        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL), "
-        "iif(count(r.cost) = count(*), sum(r.cost), NULL), sum(r.ms) "
-        "FROM (SELECT DISTINCT completion_id, response_id, step, role FROM verdict_calls WHERE run_id = :run "
-        "AND (:items IS NULL OR completion_id IN (SELECT value FROM json_each(:items)))) AS c "
-        "JOIN responses AS r ON r.id = c.response_id GROUP BY c.step, c.role ORDER BY c.step, c.role",
+        "SELECT c.step, c.role, count(*), iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
+        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL), iif(count(r.cost) = count(*), "
+        "sum(r.cost), NULL), sum(r.ms) FROM (SELECT DISTINCT completion_id, response_id, step, role FROM "
+        "verdict_calls WHERE run_id = :run AND (:items IS NULL OR completion_id IN (SELECT value FROM "
+        "json_each(:items)))) AS c JOIN responses AS r ON r.id = c.response_id GROUP BY c.step, c.role ORDER BY "
+        "c.step, c.role",
         {"run": run, "items": None if items is None else json.dumps(items)},
     )
     return [StepSums(*row) for row in rows]
@@ -499,15 +492,14 @@ class ItemTook(NamedTuple):
 def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
     """Return time and calls by item, in order of row id; items of a local verifier have no calls."""
     rows = connection.execute(
-        "SELECT v.completion_id, v.ms, coalesce(t.calls, 0), iif(t.calls, t.prompt, 0), iif(t.calls, t.completion, 0), "
-        "iif(t.calls, t.cost, 0.0), coalesce(t.ms, 0.0) FROM verdicts AS v LEFT JOIN ("
-        "SELECT c.completion_id AS item, count(*) AS calls, sum(r.ms) AS ms, "
-        "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL) AS prompt, "
-        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL) AS completion, "
-        "iif(count(r.cost) = count(*), sum(r.cost), NULL) AS cost "
-        "FROM (SELECT DISTINCT completion_id, response_id, step, role FROM verdict_calls WHERE run_id = ?1) AS c "
-        "JOIN responses AS r ON r.id = c.response_id GROUP BY c.completion_id) AS t ON t.item = v.completion_id "
-        "WHERE v.run_id = ?1 AND v.sample = 0 ORDER BY v.completion_id",
+        "SELECT v.completion_id, v.ms, coalesce(t.calls, 0), iif(t.calls, t.prompt, 0), iif(t.calls, t.completion, "
+        "0), iif(t.calls, t.cost, 0.0), coalesce(t.ms, 0.0) FROM verdicts AS v LEFT JOIN (SELECT c.completion_id AS "
+        "item, count(*) AS calls, sum(r.ms) AS ms, iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL) "
+        "AS prompt, iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL) AS completion, "
+        "iif(count(r.cost) = count(*), sum(r.cost), NULL) AS cost FROM (SELECT DISTINCT completion_id, response_id, "
+        "step, role FROM verdict_calls WHERE run_id = ?1) AS c JOIN responses AS r ON r.id = c.response_id GROUP BY "
+        "c.completion_id) AS t ON t.item = v.completion_id WHERE v.run_id = ?1 AND v.sample = 0 ORDER BY "
+        "v.completion_id",
         (run,),
     )
     return [ItemTook(*row) for row in rows]

@@ -98,10 +98,9 @@ def keys_of(connection: sqlite3.Connection, questions: Sequence[int], model: str
 def truncated(connection: sqlite3.Connection, questions: Sequence[int], model: str) -> int:
     """Return how many completions of a model for these questions were truncated at their maximum length."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
-        "JOIN questions AS q ON q.id = c.question_id "
-        f"WHERE c.question_id IN {_IDS} AND c.model_id = (SELECT id FROM models WHERE name = ?) "
-        "AND instr(c.key, q.key || '/' || ? || '/') = 1 AND json_extract(t.extra, '$.finish_reason') = 'length'",
+        "SELECT count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id JOIN questions AS q ON q.id = "
+        f"c.question_id WHERE c.question_id IN {_IDS} AND c.model_id = (SELECT id FROM models WHERE name = ?) AND "
+        "instr(c.key, q.key || '/' || ? || '/') = 1 AND json_extract(t.extra, '$.finish_reason') = 'length'",
         (json.dumps(questions), model, model),
     ).fetchone()
     return row[0]
@@ -146,10 +145,7 @@ def has_responses(connection: sqlite3.Connection) -> bool:
 
 
 def answered(connection: sqlite3.Connection, keys: Sequence[bytes]) -> set[bytes]:
-    rows = connection.execute(
-        f"SELECT key FROM responses WHERE key IN ({', '.join('?' * len(keys))})",
-        tuple(keys),
-    )
+    rows = connection.execute(f"SELECT key FROM responses WHERE key IN ({', '.join('?' * len(keys))})", tuple(keys))
     return {key for (key,) in rows}
 
 

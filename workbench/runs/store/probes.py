@@ -36,10 +36,9 @@ def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -
     found = (
         database.reader()
         .execute(
-            f"SELECT q.key, min({_TYPE}), min(c.id), min(CASE {GOLD} WHEN 1 THEN c.id END), "
-            f"min(CASE {GOLD} WHEN 0 THEN c.id END), c.question_id FROM {items_for(where, _TYPE, GOLD, 'q.key')} "
-            f"WHERE {where} AND c.question_id IN (SELECT value FROM json_each(?)) "
-            "GROUP BY c.question_id ORDER BY c.question_id",
+            f"SELECT q.key, min({_TYPE}), min(c.id), min(CASE {GOLD} WHEN 1 THEN c.id END), min(CASE {GOLD} WHEN 0 "
+            f"THEN c.id END), c.question_id FROM {items_for(where, _TYPE, GOLD, 'q.key')} WHERE {where} AND "
+            "c.question_id IN (SELECT value FROM json_each(?)) GROUP BY c.question_id ORDER BY c.question_id",
             (*parameters, msgspec.json.encode(list(chosen)).decode()),
         )
         .fetchall()
@@ -72,8 +71,7 @@ def _row(
 def put(connection: sqlite3.Connection, verifier: int, report: ProbeReport, accepted: Sequence[AcceptedProbe]) -> None:
     """Store the result of probing a configured verifier, in the caller's transaction."""
     cursor = connection.execute(
-        "INSERT INTO probe_runs (verifier_id, report) VALUES (?, ?)",
-        (verifier, msgspec.json.encode(report).decode()),
+        "INSERT INTO probe_runs (verifier_id, report) VALUES (?, ?)", (verifier, msgspec.json.encode(report).decode())
     )
     connection.executemany(
         "INSERT INTO probe_results (probe_run_id, position, accepted) VALUES (?, ?, ?)",
@@ -102,10 +100,9 @@ def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str |
     """Yield each item's question, the reason of its verdict and the duel's trace as JSON, in the order of import."""
     return iter(
         connection.execute(
-            "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v "
-            "JOIN completions AS c ON c.id = v.completion_id LEFT JOIN verdict_traces AS t "
-            "ON t.run_id = v.run_id AND t.completion_id = v.completion_id "
-            "WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
+            "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON c.id = "
+            "v.completion_id LEFT JOIN verdict_traces AS t ON t.run_id = v.run_id AND t.completion_id = "
+            "v.completion_id WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
             (run,),
         )
     )
@@ -115,10 +112,9 @@ def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int,
     """Yield each item with its question, its verdict's reason and the trace of its pairs as JSON, in import order."""
     return iter(
         connection.execute(
-            "SELECT v.completion_id, c.question_id, v.reason, t.trace FROM verdicts AS v "
-            "JOIN completions AS c ON c.id = v.completion_id LEFT JOIN verdict_traces AS t "
-            "ON t.run_id = v.run_id AND t.completion_id = v.completion_id "
-            "WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
+            "SELECT v.completion_id, c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON "
+            "c.id = v.completion_id LEFT JOIN verdict_traces AS t ON t.run_id = v.run_id AND t.completion_id = "
+            "v.completion_id WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
             (run,),
         )
     )

@@ -96,10 +96,9 @@ def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list
 
 def _named(connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[int]:
     rows = connection.execute(
-        "SELECT c.id FROM json_each(?) AS n "
-        "CROSS JOIN datasets AS d ON d.name = json_extract(n.value, '$[0]') "
-        "CROSS JOIN completions AS c ON c.key = json_extract(n.value, '$[1]') "
-        f"JOIN questions AS q ON q.id = c.question_id AND q.dataset_id = d.id WHERE {VISIBLE}",
+        "SELECT c.id FROM json_each(?) AS n CROSS JOIN datasets AS d ON d.name = json_extract(n.value, '$[0]') CROSS "
+        "JOIN completions AS c ON c.key = json_extract(n.value, '$[1]') JOIN questions AS q ON q.id = c.question_id "
+        f"AND q.dataset_id = d.id WHERE {VISIBLE}",
         (json.dumps(named),),
     )
     return [item for (item,) in rows]

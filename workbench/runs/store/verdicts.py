@@ -14,14 +14,7 @@ from msgspec import Struct
 from workbench.core.code import Execution, Failure, Level
 from workbench.core.database import generation
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import (
-    FROM_ITEMS,
-    IS_CHECK,
-    STATE,
-    VISIBLE,
-    compile_selection,
-    items_for,
-)
+from workbench.core.database.selection import FROM_ITEMS, IS_CHECK, STATE, VISIBLE, compile_selection, items_for
 from workbench.core.database.values import stored
 from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
@@ -229,12 +222,11 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
 def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]:
     """Return the number of problems whose tests are all broken in a run, and the error of most of their solutions."""
     row: tuple[int, str | None] = connection.execute(
-        "WITH found AS (SELECT c.question_id, e.detail FROM verdicts AS v JOIN completions AS c "
-        "ON c.id = v.completion_id LEFT JOIN verdict_evidence AS e "
-        "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = 0 "
-        "WHERE v.run_id = ? AND v.sample = 0 AND v.reason = 'broken_tests') "
-        "SELECT (SELECT count(DISTINCT question_id) FROM found), "
-        "(SELECT detail FROM found WHERE detail IS NOT NULL GROUP BY detail ORDER BY count(*) DESC, detail LIMIT 1)",
+        "WITH found AS (SELECT c.question_id, e.detail FROM verdicts AS v JOIN completions AS c ON c.id = "
+        "v.completion_id LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
+        "AND e.sample = 0 WHERE v.run_id = ? AND v.sample = 0 AND v.reason = 'broken_tests') SELECT (SELECT "
+        "count(DISTINCT question_id) FROM found), (SELECT detail FROM found WHERE detail IS NOT NULL GROUP BY detail "
+        "ORDER BY count(*) DESC, detail LIMIT 1)",
         (run,),
     ).fetchone()
     return row
@@ -318,9 +310,8 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
     return (
         database.reader()
         .execute(
-            "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id "
-            f"AND v.sample = 0) FROM {_items(selection, _IN_ORDER)} "
-            f"WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
+            "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id AND "
+            f"v.sample = 0) FROM {_items(selection, _IN_ORDER)} WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
             (run, after, last, *parameters),
         )
         .fetchall()
@@ -391,10 +382,9 @@ _COLUMNS = (
     "WHERE m.run_id = v.run_id AND m.completion_id = v.completion_id)"
 )
 _FROM = (
-    "verdicts AS v CROSS JOIN completions AS c ON c.id = v.completion_id "
-    "CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN datasets AS d ON d.id = q.dataset_id "
-    "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
-    "AND e.sample = v.sample"
+    "verdicts AS v CROSS JOIN completions AS c ON c.id = v.completion_id CROSS JOIN questions AS q ON q.id = "
+    "c.question_id CROSS JOIN datasets AS d ON d.id = q.dataset_id LEFT JOIN verdict_evidence AS e ON e.run_id = "
+    "v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample"
 )
 _WITH_TEXTS = f"{_FROM} CROSS JOIN question_text AS qt ON qt.id = q.id CROSS JOIN completion_text AS ct ON ct.id = c.id"
 
@@ -519,9 +509,8 @@ def put_outcomes(connection: sqlite3.Connection, run: int, rows: Sequence[TestRe
 
 def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, Execution]]:
     rows = connection.execute(
-        "SELECT r.completion_id, r.suite, r.outcomes, r.isolation, r.forgeable, r.ms, r.failures "
-        "FROM json_each(?) AS wanted CROSS JOIN counted_results AS r "
-        "ON r.run_id = ? AND r.completion_id = wanted.value",
+        "SELECT r.completion_id, r.suite, r.outcomes, r.isolation, r.forgeable, r.ms, r.failures FROM json_each(?) AS "
+        "wanted CROSS JOIN counted_results AS r ON r.run_id = ? AND r.completion_id = wanted.value",
         (msgspec.json.encode(list(items)).decode(), run),
     )
     found: dict[int, dict[str, Execution]] = {}

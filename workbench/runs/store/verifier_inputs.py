@@ -31,14 +31,13 @@ def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
     rows = (
         database.reader()
         .execute(
-            f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_IS_CODE}, "
-            f"coalesce(p.language, {_field('language')}), coalesce(p.entry_point, {_field('function_name')}), "
-            f"{', '.join(map(_field, _WORDS))}, "
-            f"CASE WHEN p.question_id IS NOT NULL AND {_field('example')} IS NULL THEN q.id END "
-            "FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
-            "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
-            "CROSS JOIN question_text AS qt ON qt.id = q.id LEFT JOIN code_problems AS p ON p.question_id = q.id "
-            "LEFT JOIN item_states AS i ON i.completion_id = c.id ORDER BY wanted.key",
+            f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_IS_CODE}, coalesce(p.language, "
+            f"{_field('language')}), coalesce(p.entry_point, {_field('function_name')}), "
+            f"{', '.join(map(_field, _WORDS))}, CASE WHEN p.question_id IS NOT NULL AND {_field('example')} IS NULL "
+            "THEN q.id END FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN "
+            "completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN "
+            "question_text AS qt ON qt.id = q.id LEFT JOIN code_problems AS p ON p.question_id = q.id LEFT JOIN "
+            "item_states AS i ON i.completion_id = c.id ORDER BY wanted.key",
             (msgspec.json.encode(items).decode(),),
         )
         .fetchall()

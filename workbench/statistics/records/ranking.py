@@ -31,9 +31,9 @@ Dropped = Literal["no_result", "no_ground_truth", "only_errors", "same_score", "
 DROPPED: Final[dict[Dropped, str]] = {
     "no_result": "not run against all tests",
     "no_ground_truth": "the problem has no ground truth to rank them below",
-    "only_errors": "failed every test by another error than an assertion",
+    "only_errors": "failed every test by an error other than an assertion",
     "same_score": "another solution has the same score",
-    "not_chosen": "other scores lie nearer to the targets",
+    "not_chosen": "other scores are nearer to the targets",
 }
 """Descriptions of these reasons."""
 Shortfall = Literal["no_solutions", "no_ground_truth", "few_scores", "one_twice"]

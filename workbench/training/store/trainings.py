@@ -69,7 +69,7 @@ def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[
             )
         return row[0], row[1]
     if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (training.name,)).fetchone():
-        raise UsageError(f"{training.name!r} is a data set that is no training.", "Give the training another name.")
+        raise UsageError(f"{training.name!r} is a data set that is not a training.", "Give the training another name.")
     dataset = connection.execute("INSERT INTO datasets (name, created_at) VALUES (?, ?)", (training.name, at)).lastrowid
     assert dataset is not None
     made = connection.execute(

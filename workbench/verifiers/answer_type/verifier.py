@@ -71,11 +71,13 @@ class AnswerType(OneServer):
     abstention: its rule is the subtype's code, or ``proof`` or ``open_ended`` for a question outside the taxonomy.
     """
 
-    description: ClassVar[str] = "Answer type of the question, suggested by a model: for people to confirm"
+    description: ClassVar[str] = "Answer type of a question, suggested by a model for annotators"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
-        "fence": "whether texts are between lines their author can't guess: on (default) or off",
-        "neutralise": "whether control tokens in texts are broken: on (default) or off",
+        "fence": "whether inserted texts are delimited by random lines that their author can't guess: on "
+        "(default) or off",
+        "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on "
+        "(default) or off",
         **LIMIT_OPTIONS,
     }
     preload: ClassVar[tuple[str, ...]] = ()

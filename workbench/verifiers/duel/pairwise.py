@@ -55,10 +55,11 @@ class Pairwise(OneServer):
     The verdict is always an abstention. Its score is the item's share of wins, with ties as halves.
     """
 
-    description: ClassVar[str] = "Which of two completions is better, asked in both orders"
+    description: ClassVar[str] = "Comparison of two completions by a model, in both orders"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
-        "opponents": "completions of the question that each is compared with, as many before as behind it (default 2)",
+        "opponents": "number of other completions that each completion is compared with, half before and "
+        "half behind it (default 2)",
         "reference": "whether the judge sees the reference answer: true (default) or false",
         **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,

@@ -81,11 +81,11 @@ class JudgeDuel(OneServer):
     abstention; its rule is the winner overall, ``a``, ``b`` or ``tie``.
     """
 
-    description: ClassVar[str] = "Which of two judges reasoned better, asked blind and in both orders"
+    description: ClassVar[str] = "Comparison of two judges' reasoning by a model, blind, in both orders"
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
-        "a": "the first judge's run, by its number",
-        "b": "the second judge's run, by its number",
+        "a": "number of the first judge's run",
+        "b": "number of the second judge's run",
         **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }
@@ -102,13 +102,7 @@ class JudgeDuel(OneServer):
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
-        return {
-            "a": self.a,
-            "b": self.b,
-            **self._prompt.config(),
-            "parser": READING,
-            **self.server_config(),
-        }
+        return {"a": self.a, "b": self.b, **self._prompt.config(), "parser": READING, **self.server_config()}
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Compare in both orders; abstain if the reasoning of a judge is missing."""

@@ -160,7 +160,7 @@ def _document(given: str) -> Any:
     except (msgspec.DecodeError, RecursionError) as error:
         if parsed(given) is not None:
             return None
-        raise UsageError(f"The tests are no JSON that can be read: {error}.") from error
+        raise UsageError(f"The tests are not valid JSON: {error}.") from error
     return found if isinstance(found, dict | list) else None
 
 

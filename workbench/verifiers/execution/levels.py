@@ -117,9 +117,9 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
     level = _remembered(place) or _found(place)
     if level == _UNSAFE and not allow_unsafe:
         raise VerifierError(
-            "Solutions can't be run here: nothing on this machine keeps a program in.",
-            "On Linux 5.13 or later with Landlock that works as it is, better with bubblewrap installed; "
-            f"{Command('doctor DB')} says what is missing. To run them all the same, with limits alone: "
+            "Solutions can't be run here: this machine has no working sandbox.",
+            "On Linux 5.13 or later with Landlock that it works without further software, and better with bubblewrap; "
+            f"{Command('doctor DB')} says what is missing. To run them with resource limits only: "
             f"{opt.allow_unsafe_execution}.",
         )
     return level
@@ -243,7 +243,7 @@ def _require_held_scratch() -> None:
         return
     if not _withstands(partial(check_scratch, first_use=True)):
         raise RunError(
-            "A scratch folder doesn't hold on this machine.",
+            "A scratch folder can't be isolated on this machine.",
             f"Leave {opt.option:scratch} out; {Command('doctor DB')} tells what came through, or what is missing.",
         )
     _remember(place, "L3")
@@ -254,7 +254,7 @@ def _held(level: Level) -> Level:
         return level
     if level > best or not all(attack.held for attack in check_level(level, first_use=True)):
         raise RunError(
-            f"Isolation {level} doesn't hold on this machine; {best} does.",
+            f"Isolation {level} is not available on this machine; {best} does.",
             f"Leave {opt.option:isolation} out for the best there is; {Command('doctor DB')} tells more.",
         )
     return level

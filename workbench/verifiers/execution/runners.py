@@ -134,7 +134,7 @@ def runner_of(language: str) -> LanguageRunner:
         raise VerifierError(f"There is {count} runner for the language {language!r}.", f"Known languages: {known}.")
     runner = points[0].load()
     if not isinstance(runner, LanguageRunner):
-        raise VerifierError(f"What is installed for the language {language!r} is no runner: {points[0].value}.")
+        raise VerifierError(f"What is installed for the language {language!r} is not a runner: {points[0].value}.")
     return runner
 
 

@@ -121,14 +121,7 @@ def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cp
         fresh: Whether the program is executed again before each test.
         cpu: Seconds of computing after which the kernel ends the child.
     """
-    job: dict[str, Any] = {
-        "kind": kind,
-        "source": source,
-        "setup": setup,
-        "tests": tests,
-        "fresh": fresh,
-        "cpu": cpu,
-    }
+    job: dict[str, Any] = {"kind": kind, "source": source, "setup": setup, "tests": tests, "fresh": fresh, "cpu": cpu}
     body = marshal.dumps(job, _MARSHAL)
     return len(body).to_bytes(8, "little") + body
 

@@ -46,22 +46,28 @@ class ExecutionVerifier:
         scratch: Megabytes of a writable folder, as a part of the memory; 0 for none.
     """
 
-    description: ClassVar[str] = "Runs solutions against their tests, in a sandbox"
+    description: ClassVar[str] = "Runs code solutions against their tests, in a sandbox"
     options: ClassVar[dict[str, str]] = {
-        "suite": "suites of tests, with commas between them: base (default), plus, whole, or any other name",
-        "timeout": "seconds of processor time a test may take, by the clock ten times as many (default: the problem's "
-        f"own limit, else {DEFAULT_SECONDS:g})",
-        "isolation": "best (default), or L3 (namespaces, Landlock, seccomp), L2 (Landlock, seccomp), L1 (limits alone)",
-        "stop_early": "yes: end a solution at the first test it doesn't pass; the others are not run (default no)",
-        "fresh_per_test": "yes: a process of its own for each test; no: one for all (default)",
-        "fresh_namespace": "yes: execute the program again before each test, in one process (default no)",
-        "hash_seed": "PYTHONHASHSEED (default 0)",
-        "hash_seeds": "run under so many hash seeds, to find verdicts that depend on them (default 1)",
-        "extractor": "code of a reply: " + "; ".join(f"{one.name}: {one.about}" for one in EXTRACTORS.values()),
-        "python": "path of another interpreter, such as one with packages",
-        "budget": "seconds all tests of a solution may take together in one suite, computing or asleep (default 60)",
-        "memory": "megabytes a solution may have (default 1024)",
-        "scratch": "megabytes of an empty folder that a solution may write in, of its memory, at L3 (default 0: none)",
+        "suite": "test suites to run, separated by commas: base (default), plus, whole, or any other name",
+        "timeout": "limit of processor time per test, in seconds, with ten times as much by the clock (default: "
+        f"the problem's limit, else {DEFAULT_SECONDS:g})",
+        "isolation": "level of the sandbox: best (the best available, default), L3 (namespaces, Landlock, "
+        "seccomp), L2 (Landlock, seccomp) or L1 (resource limits only)",
+        "stop_early": "whether a solution ends at the first test it doesn't pass, with the other tests not "
+        "run: yes or no (default)",
+        "fresh_per_test": "whether each test runs in a new process: yes, or no for one process per solution (default)",
+        "fresh_namespace": "whether the program is executed again before each test, in the same process: yes "
+        "or no (default)",
+        "hash_seed": "value of PYTHONHASHSEED (default 0)",
+        "hash_seeds": "number of hash seeds to run each solution under, to find verdicts that depend on the "
+        "seed (default 1)",
+        "extractor": "how code is extracted from a reply: "
+        + "; ".join(f"{one.name}: {one.about}" for one in EXTRACTORS.values()),
+        "python": "path of the Python interpreter to use, such as one with packages",
+        "budget": "total time limit of a solution in one suite, in seconds, computing or asleep (default 60)",
+        "memory": "memory limit of a solution, in megabytes (default 1024)",
+        "scratch": "size of an empty folder that a solution may write in, in megabytes, at level L3; it "
+        "counts as memory (default 0: no folder)",
     }
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "isolation": ("best", "L3", "L2", "L1"),

@@ -22,9 +22,9 @@ from workbench.verifiers.judges.template import BROKEN_NOTICE, LATE_NOTICE, deli
 from workbench.verifiers.serving import switch, whole
 
 EXAMPLE_OPTIONS: Final[dict[str, str]] = {
-    EXAMPLES: "settled items, half of them correct, shown with their verdicts: how many; drawn when the run begins",
-    "examples_seed": "draws them: the same seed, the same examples (default 0)",
-    "examples_type": "examples of the item's own answer type first: true or false (default)",
+    EXAMPLES: "number of few-shot examples: items with a final label, half of them correct, drawn when the run begins",
+    "examples_seed": "seed of the draw of few-shot examples (default 0)",
+    "examples_type": "whether few-shot examples of the item's answer type come first: true or false (default)",
 }
 """Options of `plan_from`, and their descriptions."""
 MOST_CHARACTERS: Final = 8000

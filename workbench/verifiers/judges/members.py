@@ -29,9 +29,9 @@ class _ServedMember(Struct, frozen=True):
 class JudgePanel:
     """A panel of a project's named verifiers; the options of its start describe each of them."""
 
-    description: ClassVar[str] = "Judges of this project as one, on whichever servers they are: a panel by their names"
+    description: ClassVar[str] = "Panel of this project's judges: one verdict by vote"
     options: ClassVar[dict[str, str]] = {
-        MEMBERS: "names of judges that workbench.toml or the database has, such as qwen,mistral,gpt",
+        MEMBERS: "names of the panel's judges, as in workbench.toml or the database, such as qwen,mistral,gpt",
         **{name: PANEL_OPTIONS[name] for name in _REDUCING},
         **LIMIT_OPTIONS,
     }

@@ -21,9 +21,10 @@ from workbench.verifiers.judges.voting import majority, together
 from workbench.verifiers.serving import choice
 
 PANEL_OPTIONS: Final[dict[str, str]] = {
-    "panel": "other models that judge beside it on the same server, such as m2,m3: a panel gives one verdict",
-    "reducer": "what a panel says: majority (default), mean (of P(Yes), else votes), min (all must accept), weighted",
-    "weights": "what each judge's vote weighs with reducer=weighted, such as 2,1,1; the judge of model= first",
+    "panel": "further models on the same server that form a panel with the judge, such as m2,m3",
+    "reducer": "how a panel's verdicts are combined: majority (default), mean (of P(Yes), else of votes), "
+    "min (all must accept), weighted",
+    "weights": "with reducer=weighted: weights of the panel's votes, such as 2,1,1; the weight for model= comes first",
 }
 """Options of `on_panel`, and their descriptions."""
 REDUCERS: Final = ("majority", "mean", "min", "weighted")

@@ -186,7 +186,7 @@ def _role_named(path: Path) -> str:
     name = general_role(path.stem)
     if name not in ROLES:
         hint = f"There are {', '.join(ROLES)}, and {role_of('ID')} for one subtask."
-        raise UsageError(f"{path}: {path.stem!r} is no role.", hint)
+        raise UsageError(f"{path}: {path.stem!r} is not a valid role.", hint)
     return name
 
 
@@ -298,8 +298,8 @@ def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str
         if name is None and _WORDS.fullmatch(mark[1]):
             line = first + content.count("\n", 0, mark.start())
             listed = ", ".join(f"{{{word}}}" for word in sorted(names))
-            hint = f"There are {listed}. Braces that are no placeholder are doubled: {{{{so}}}}."
-            raise UsageError(f"{where}:{line}: {mark[0]} is no placeholder here.", hint)
+            hint = f"There are {listed}. Braces that are not placeholders are doubled: {{{{so}}}}."
+            raise UsageError(f"{where}:{line}: {mark[0]} is not a placeholder here.", hint)
         put_in += name is not None
         return mark[0] if name is None else f"{{{name}}}"
 

@@ -63,20 +63,20 @@ RUBRIC: Final = "rubric"
 
 STRATEGIES: Final[dict[str, Kind]] = {
     "verifybench": Kind("VerifyBench's judge: an analysis that ends in Yes or No"),
-    "vanilla": Kind("MCTS-Judge's baseline: Yes or No and nothing else"),
+    "vanilla": Kind("MCTS-Judge's baseline: a reply of Yes or No and nothing else"),
     "ice-score": Kind("ICE-Score: 0 to 4, where 4 is correct", ("usefulness", "cot", "usefulness-cot")),
-    "codejudge": Kind("CodeJudge: one call analyses the code, one sums that up as Yes or No"),
-    "codejudge-fault": Kind("CodeJudge's fault localisation: a list of faults by severity; none is correct"),
+    "codejudge": Kind("CodeJudge: one call analyses the code, a second one summarises the analysis as Yes or No"),
+    "codejudge-fault": Kind("CodeJudge's fault localisation: a list of faults by severity; correct if there are none"),
     "compassverifier": Kind("CompassVerifier: A correct, B incorrect, C no valid answer", ("cot",)),
     "xverify": Kind("xVerify: [Correct] or [Incorrect]", ("no-question",)),
     "test-cases": _of_mcts(
-        "test cases that a model writes, validates and executes in its head",
+        "test cases that a model writes, validates and executes by reasoning",
         TestCases,
         {**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
         _TESTING,
     ),
     "test-verification": Kind(
-        "MCTS-Judge's test-case baseline: tests written from the code and its public examples, executed in its head",
+        "MCTS-Judge's test-case baseline: tests written from the code and its public examples, executed by reasoning",
         make=TestVerification,
         options={**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
         own_template=False,
@@ -86,7 +86,7 @@ STRATEGIES: Final[dict[str, Kind]] = {
         hides_code=False,
     ),
     "majority-vote": _of_mcts(
-        "every subtask of MCTS-Judge once, and what most say", MajorityVote, MAJORITY_OPTIONS, _VOTING
+        "every subtask of MCTS-Judge once, and the majority of their verdicts", MajorityVote, MAJORITY_OPTIONS, _VOTING
     ),
     "mcts": _of_mcts(
         "MCTS-Judge: a tree search over subtasks, rewarded by simulated execution",

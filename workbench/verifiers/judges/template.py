@@ -119,8 +119,8 @@ def misplaced(content: str, known: frozenset[str]) -> Slip | None:
         if name not in known:
             if sign or not _ATTACHED.match(content[mark.start() - 1 : mark.start()]):
                 listed = ", ".join(f"{{{one}}}" for one in sorted(known))
-                hint = f"There are {listed}. Braces that are no placeholder take a space: {{ so }}."
-                return Slip(mark[0], f"{mark[0]} is no placeholder here.", hint)
+                hint = f"There are {listed}. Braces that are not placeholders take a space: {{ so }}."
+                return Slip(mark[0], f"{mark[0]} is not a placeholder here.", hint)
         elif sign and (opened != name if sign == "/" else opened):
             return Slip(mark[0], f"no section can begin or end with {mark[0]} here.", "Sections don't nest.")
         elif sign:

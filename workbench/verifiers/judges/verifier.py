@@ -48,27 +48,30 @@ versions.
 TOP_LOGPROBS: Final = "top_logprobs"
 VOTE: Final = "vote"
 _OWN: dict[str, str] = {
-    "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
-    "variant": "another wording of the strategy: "
+    "strategy": f"judging strategy: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
+    "variant": "variant of the strategy's prompt; "
     + "; ".join(f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants),
-    "template": "your own template or rubric, a TOML file, or a prompt as a paper prints it, a .txt file",
-    PROMPTS: "folder with prompts of your own for the roles of "
-    + ", ".join(name for name, kind in STRATEGIES.items() if kind.roles)
-    + ": a file each",
-    PUBLISHED: "your copy of VerifyBench's repository: its prompts as they are, without fence, read by its parser",
-    TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
+    "template": "your own prompt: a template or rubric (TOML file), or a prompt as a paper prints it (.txt file)",
+    PROMPTS: "folder with your own prompts, one file per role, for "
+    + ", ".join(name for name, kind in STRATEGIES.items() if kind.roles),
+    PUBLISHED: "folder with your copy of VerifyBench's repository, whose prompts are used unchanged, without "
+    "fence, and with its parser",
+    TEMPLATE_VERSION: "version of the strategy's built-in template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
-    "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)}, or by two words of yours, such as "
-    "words:VALID/INVALID (default: the template's)",
-    TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
-    "threshold": "least such probability, or rubric's score, of a correct completion (default: as said; rubric: 0.5)",
-    "call_max_tokens": "longest replies of single calls: summary:64 for codejudge's second, which has 10; with commas",
+    "parser": f"parser that reads the verdict from a reply: {', '.join(one.id for one in PARSERS)}, "
+    "or your own two words, such as words:VALID/INVALID (default: the template's)",
+    TOP_LOGPROBS: "number of most likely tokens to request, 1 to 20; the score is then the probability of "
+    "Yes among them",
+    "threshold": "minimum probability (with top_logprobs) or rubric score of a correct completion (default: "
+    "the reply's verdict; rubric: 0.5)",
+    "call_max_tokens": "maximum length of replies by call, in tokens, separated by commas, such as "
+    "summary:64 (codejudge's second call, 10 by default)",
     **EXAMPLE_OPTIONS,
     **PANEL_OPTIONS,
-    "samples": "replies an item; several are a vote (default 1)",
-    VOTE: "what several samples make: majority (default), or unanimous: correct only where all say so",
-    "fence": "whether texts are between lines their author can't guess: on (default) or off",
-    "neutralise": "whether control tokens in texts are broken: on (default) or off",
+    "samples": "number of replies per item; several are a vote (default 1)",
+    VOTE: "rule for several samples: majority (default), or unanimous (correct only if all replies say so)",
+    "fence": "whether inserted texts are delimited by random lines that their author can't guess: on (default) or off",
+    "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",
 }
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
 _MOST_LOGPROBS = 20
@@ -82,7 +85,7 @@ _VOTE_TEMPERATURE = 0.7
 class LlmJudge:
     """A judge: strategy, template, parser and server, configured by the options."""
 
-    description: ClassVar[str] = "A language model as judge: VerifyBench, ICE-Score, CodeJudge ... or your own template"
+    description: ClassVar[str] = "LLM judge: VerifyBench, ICE-Score, CodeJudge … or your own template"
     options: ClassVar[dict[str, str]] = {
         **_COMMON,
         **{name: words for kind in STRATEGIES.values() for name, words in kind.options.items() if name not in _COMMON},
@@ -99,7 +102,7 @@ class LlmJudge:
         self._samples = whole(options, "samples", least=1, most=_MOST_SAMPLES) or 1
         self._vote = choice(options, VOTE, tuple(VOTES), "majority")
         if VOTE in options and self._samples == 1:
-            raise ValueError(f"{VOTE}: one reply is no vote; samples= asks for several")
+            raise ValueError(f"{VOTE}: one reply is not a vote; samples= asks for several")
         self._with_reference = switch(options, "reference", True)
         self._standing: Standing | None = None
         self._prompts: dict[str, str] = {}
@@ -224,7 +227,7 @@ class LlmJudge:
                 raise ValueError(f"threshold: it is one of a rubric's score, or of what {TOP_LOGPROBS} asks for")
             return self._template
         if kind.file is not None or self._parser.name not in WORDS:
-            raise ValueError(f"{TOP_LOGPROBS}: a verdict of {self._strategy_name} ({self._parser.id}) is no word")
+            raise ValueError(f"{TOP_LOGPROBS}: a verdict of {self._strategy_name} ({self._parser.id}) is not a word")
         *before, last = self._template.calls
         last = structs.replace(last, sampling=structs.replace(last.sampling, top_logprobs=count))
         return structs.replace(self._template, calls=(*before, last))
@@ -236,7 +239,7 @@ class LlmJudge:
         if self._samples == 1 or is_drawn:
             return _lengthened(template, options)
         if chosen.temperature == 0:
-            raise ValueError("temperature: several samples need one above 0, or all of them are the same")
+            raise ValueError("temperature: more than one sample requires a temperature above 0, else all are the same")
         chosen = structs.replace(chosen, temperature=_VOTE_TEMPERATURE)
         return _lengthened(self._template_of(options, kind, chosen), options)
 

@@ -51,10 +51,7 @@ class Companion(Struct, frozen=True, kw_only=True):
 
 
 def probes(
-    rows: Iterable[BaseRow],
-    families: tuple[Family, ...],
-    seed: int,
-    classes: frozenset[VerifierClass] = EVERY_CLASS,
+    rows: Iterable[BaseRow], families: tuple[Family, ...], seed: int, classes: frozenset[VerifierClass] = EVERY_CLASS
 ) -> Iterator[Probe]:
     """Yield every payload on every question, question by question, including skipped ones.
 

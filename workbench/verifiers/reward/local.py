@@ -35,15 +35,15 @@ class RewardLocal:
     comes with a model is run.
     """
 
-    description: ClassVar[str] = "Reward model in worker processes here (transformers): a raw score, and a verdict"
+    description: ClassVar[str] = "Reward model on this machine: a score, and a verdict by a threshold"
     options: ClassVar[dict[str, str]] = {
-        "model": "folder or hub name of a sequence-classification model",
-        "revision": "commit, branch or tag of a hub model (default main)",
-        "device": "where it computes, as torch calls it: cpu (default), cuda, cuda:1, mps; a copy a worker",
+        "model": "folder or Hugging Face name of a sequence-classification model",
+        "revision": "commit, branch or tag of a Hugging Face model (default main)",
+        "device": "torch device of the model: cpu (default), cuda, cuda:1, mps; each worker loads a copy",
         **FORM_OPTIONS,
-        "chat": "true: question and completion go through the model's own chat template; format is the question's",
+        "chat": "true: apply the model's chat template to question and completion; format is then the user's turn",
         **GRADING_OPTIONS,
-        "timeout": f"longest time for a completion, in seconds (default {_DEADLINE_S:g})",
+        "timeout": f"time limit per completion, in seconds (default {_DEADLINE_S:g})",
     }
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     name: str = "reward-local"
@@ -59,9 +59,7 @@ class RewardLocal:
         self._label = label_from(options)
         self._threshold = threshold_from(options)
         self.allowance = Allowance(
-            start_s=_START_S,
-            deadline_s=number(options, "timeout", above=0) or _DEADLINE_S,
-            memory_bytes=_MEMORY_BYTES,
+            start_s=_START_S, deadline_s=number(options, "timeout", above=0) or _DEADLINE_S, memory_bytes=_MEMORY_BYTES
         )
         self._model: Any = None
         self._tokenizer: Any = None
@@ -103,7 +101,7 @@ class RewardLocal:
             raise VerifierError(f"The model {self._model_name!r} can't be loaded: {error}") from error
         if found["missing_keys"]:
             missing = ", ".join(sorted(found["missing_keys"])[:3])
-            raise VerifierError(f"{self._model_name!r} is no trained reward model: it has no weights for {missing}.")
+            raise VerifierError(f"{self._model_name!r} is not a trained reward model: it has no weights for {missing}.")
         if self._chat and not self._tokenizer.chat_template:
             raise VerifierError(f"{self._model_name!r} has no chat template.", "Leave chat=true out.")
         try:

@@ -15,22 +15,15 @@ from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.control_tokens import joined, neutralised
 from workbench.verifiers.judges.grading import NO_LOGPROBS, share
-from workbench.verifiers.serving import (
-    LIMIT_OPTIONS,
-    SERVER_OPTIONS,
-    OneServer,
-    choice,
-    number,
-    switch,
-    whole,
-)
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, choice, number, switch, whole
 
 # -- From a reward model's numbers to a score, and from a score to a verdict.
 
 
 GRADING_OPTIONS = {
-    "label": "which of several numbers is the score, from 0 (needed where the model gives several classes)",
-    "threshold": "least score of a correct completion (default: none, so that it abstains and keeps the score)",
+    "label": "index of the class whose value is the score, from 0 (required if the model has several classes)",
+    "threshold": "minimum score of a correct completion (default: no threshold; the score is stored and the "
+    "verdict is abstain)",
 }
 """Options of `threshold_from` and `label_from`, and their descriptions."""
 
@@ -78,7 +71,7 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
         raise ValueError(f"the model gives {len(values)} numbers a text, none at place {max(place, 0)}")
     value = values[place]
     if not is_figure(value):
-        raise ValueError(f"the score is {value}, which is no number to compare")
+        raise ValueError(f"the score is {value}, which is not a number to compare")
     return value
 
 
@@ -90,10 +83,10 @@ _REFERENCE = "\n\nReference answer: {reference}"
 _ASKS = "\n\nIs this answer correct? Yes or No:"
 _FIELDS = ("question", "reference", "completion")
 FORM_OPTIONS = {
-    "format": "the input's text with {question}, {completion} and, where it is on, {reference} in it; "
-    "where the model takes question and completion apart, the question's text (default: one below the other)",
-    "reference": "true: the reference answer goes in as well (default false)",
-    "neutralise": "whether control tokens in texts are broken: on (default) or off",
+    "format": "text of the input, with {question}, {completion} and, with reference=true, {reference}; if question "
+    "and completion are sent separately, the question's text (default: one below the other)",
+    "reference": "whether the input includes the reference answer: true or false (default)",
+    "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",
 }
 """Options of `form_from`, and their descriptions."""
 
@@ -153,9 +146,9 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
 
 
 CHAT_OPTIONS: Final = {
-    "chat": "true: question and completion are the turns of user and assistant, which the server lays out as the model "
-    "was trained (classify and pooling; default false)",
-    "answer": "with chat: the assistant's turn, with {completion} in it (default: the completion alone)",
+    "chat": "whether question and completion are sent as turns of a chat, formatted by the server's chat "
+    "template: true or false (default); for classify and pooling",
+    "answer": "with chat=true: text of the assistant's turn, with {completion} (default: only the completion)",
 }
 """Options that turn question and completion into a chat to score, and their descriptions."""
 
@@ -178,9 +171,9 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
 
 
 WORD_OPTIONS: Final = {
-    "words": "completions: the words for a correct and an incorrect completion (default Yes,No): the score is how "
-    "likely the next token is the first of them against both; of one word alone, how likely that is",
-    "logprobs": "completions: how many of the likeliest tokens the server is to tell (default 5, OpenAI's most)",
+    "words": "completions: words for a correct and an incorrect completion (default Yes,No); the score is the "
+    "probability that the next token is the first word rather than the second, or of the only word",
+    "logprobs": "completions: number of most likely tokens to request (default 5, OpenAI's maximum)",
 }
 """Options of `words_from` and for the number of requested tokens, and their descriptions."""
 _YES_OR_NO: Final = ("Yes", "No")
@@ -220,15 +213,15 @@ class RewardModel(OneServer):
     the threshold.
     """
 
-    description: ClassVar[str] = "Reward model on a server: a score, and a verdict where a threshold is set"
+    description: ClassVar[str] = "Reward model on a server: a score, and a verdict by a threshold"
     options: ClassVar[dict[str, str]] = {
-        "dialect": f"how the server is asked: {', '.join(_DIALECTS)} (default score)",
+        "dialect": f"API of the server: {', '.join(_DIALECTS)} (default score)",
         **SERVER_OPTIONS,
         **FORM_OPTIONS,
         **CHAT_OPTIONS,
         **WORD_OPTIONS,
-        "activation": "whether the server is to apply its activation (softmax, sigmoid): on, off for raw scores, "
-        "or server for what it does by itself (default)",
+        "activation": "whether the server applies its activation (softmax, sigmoid): on, off for raw scores, "
+        "or server for the server's own default (default)",
         **GRADING_OPTIONS,
         **LIMIT_OPTIONS,
     }

@@ -157,10 +157,6 @@ def _reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) ->
 
 
 EXPRESSION = ValueType(
-    _expression,
-    {
-        (Expression, Expression): compared_as_expressions,
-        (Reaction, Reaction): _reactions,
-    },
+    _expression, {(Expression, Expression): compared_as_expressions, (Reaction, Reaction): _reactions}
 )
 """Its reader also gives reactions."""

@@ -6,15 +6,7 @@ from workbench.verifiers.rules.algebra import EXPRESSION
 from workbench.verifiers.rules.calendar import MOMENT
 from workbench.verifiers.rules.changes import CHANGE
 from workbench.verifiers.rules.chemistry import CHEMICAL
-from workbench.verifiers.rules.figures import (
-    ALTERNATIVES,
-    BASED,
-    DECIMAL_COMMA,
-    DIGIT_CODE,
-    MEASURE,
-    QUANTITY,
-    RATIO,
-)
+from workbench.verifiers.rules.figures import ALTERNATIVES, BASED, DECIMAL_COMMA, DIGIT_CODE, MEASURE, QUANTITY, RATIO
 from workbench.verifiers.rules.logic import FORMULA
 from workbench.verifiers.rules.members import COLLECTION, REGION
 from workbench.verifiers.rules.named import NAMED

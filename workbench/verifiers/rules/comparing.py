@@ -13,21 +13,9 @@ from typing import Any
 from workbench.verifiers.rules.answer_types import COMPARERS, WITH_ANY
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.reading import AnswerReader
-from workbench.verifiers.rules.records import (
-    Part,
-)
-from workbench.verifiers.rules.sense import (
-    PLACE,
-    ROUGH,
-    UNREADABLE,
-    explained_by,
-    opposed,
-)
-from workbench.verifiers.rules.strings import (
-    other_case,
-    same_print,
-    same_text,
-)
+from workbench.verifiers.rules.records import Part
+from workbench.verifiers.rules.sense import PLACE, ROUGH, UNREADABLE, explained_by, opposed
+from workbench.verifiers.rules.strings import other_case, same_print, same_text
 
 _WHOLE = re.compile(r"[-−]?\d{1,3}(?:(?:,|\{,\}|\\,)?\d{3})*")
 

@@ -15,16 +15,18 @@ class Leniency(Struct, frozen=True, kw_only=True):
     """The options of `rules`; defaults are omitted from a configuration."""
 
     tolerance: Annotated[
-        float,
-        Meta(ge=0, le=1, description="the share by which equal numbers may differ, such as 0.01 (default 0)"),
+        float, Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01 (default 0)")
     ] = 0.0
     units: Annotated[
         Literal["optional", "required"],
-        Meta(description="whether an answer must name the unit that the reference names (default optional)"),
+        Meta(description="whether an answer must have the reference's unit: required or optional (default optional)"),
     ] = "optional"
     form: Annotated[
         Literal["asked", "any"],
-        Meta(description="whether an equal answer must have the form that the question asks for (default asked)"),
+        Meta(
+            description="form of a correct answer: asked (an equal answer must have the form that the "
+            "question asks for) or any (default asked)"
+        ),
     ] = "asked"
 
     def near(self, reference: Quantity, candidate: Quantity) -> Quantity:

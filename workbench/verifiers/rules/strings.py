@@ -50,7 +50,7 @@ _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _GOES_ON = re.compile(
     r"[\s*_\"”’`]*(?:['’]s\b|(?:[,–—/;:-]|\((?=[A-Z]?[a-z]{2})|in\b|of\b|at\b|near\b|and\b|&|de\b|von\b)?\s*[\"“]?"
-    r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]+|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))",
+    r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]+|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))"
 )
 _STATES = frozenset({"yes", "no", "true", "false", "am", "pm"})
 _CONTAINED, _SENTENCE, _SHORT = 60, 400, 40

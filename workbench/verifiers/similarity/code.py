@@ -26,11 +26,12 @@ class CodeBleu(Similarity):
     differ slightly between processes.
     """
 
-    description: ClassVar[str] = "Similarity: CodeBLEU (codebleu) reaches a threshold"
+    description: ClassVar[str] = "Similarity: correct if CodeBLEU (codebleu) reaches a threshold"
     options: ClassVar[dict[str, str]] = {
         **Similarity.options,
-        "of": "final: compare final answers; whole: compare whole texts (default); auto: whole texts of code",
-        "lang": f"the programming language (default python): {', '.join(LANGUAGES)}",
+        "of": "texts to compare: final (final answers), whole (whole texts, the default) or auto (whole "
+        "texts for code)",
+        "lang": f"programming language (default python): {', '.join(LANGUAGES)}",
     }
     choices: ClassVar[dict[str, tuple[str, ...]]] = {**Similarity.choices, "lang": tuple(LANGUAGES)}
     preload: ClassVar[tuple[str, ...]] = ("codebleu",)

@@ -23,7 +23,7 @@ class MeteorNoSyn(Similarity):
     The penalty for fragments is nltk's: one equal word scores 0.5, two in a row 0.94.
     """
 
-    description: ClassVar[str] = "Similarity: METEOR (nltk) without synonyms reaches a threshold"
+    description: ClassVar[str] = "Similarity: correct if METEOR (nltk) without synonyms reaches a threshold"
     preload: ClassVar[tuple[str, ...]] = ("nltk.translate.meteor_score",)
     name: str = "meteor-nosyn"
     version: str = f"{installed('nltk')}+2"

@@ -18,7 +18,7 @@ class RougeL(Similarity):
     are ignored, so ``-4`` and ``4`` are equal, and a text without such a word scores 0.
     """
 
-    description: ClassVar[str] = "Similarity: ROUGE-L F1 (rouge-score) reaches a threshold"
+    description: ClassVar[str] = "Similarity: correct if ROUGE-L F1 (rouge-score) reaches a threshold"
     preload: ClassVar[tuple[str, ...]] = ("rouge_score.rouge_scorer",)
     name: str = "rouge-l"
     version: str = f"{installed('rouge-score')}+2"

@@ -13,7 +13,7 @@ _VERSION = f"{installed('sacrebleu')}+2"
 class Bleu(Similarity):
     """Sentence BLEU: the ``13a`` tokens, exponential smoothing, and orders no longer than the completion."""
 
-    description: ClassVar[str] = "Similarity: sentence BLEU (sacrebleu) reaches a threshold"
+    description: ClassVar[str] = "Similarity: correct if sentence BLEU (sacrebleu) reaches a threshold"
     preload: ClassVar[tuple[str, ...]] = ("sacrebleu",)
     name: str = "bleu"
     version: str = _VERSION
@@ -25,7 +25,7 @@ class Bleu(Similarity):
 class ChrF(Similarity):
     """Sentence chrF: character n-grams up to six without spaces, recall counted twice."""
 
-    description: ClassVar[str] = "Similarity: sentence chrF (sacrebleu) reaches a threshold"
+    description: ClassVar[str] = "Similarity: correct if sentence chrF (sacrebleu) reaches a threshold"
     preload: ClassVar[tuple[str, ...]] = ("sacrebleu",)
     name: str = "chrf"
     version: str = _VERSION

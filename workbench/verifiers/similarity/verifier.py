@@ -45,9 +45,9 @@ class Similarity(ABC):
 
     description: ClassVar[str]
     options: ClassVar[dict[str, str]] = {
-        "threshold": "least score of a correct completion, 0 to 1 (default 0.5)",
-        "of": "final: compare final answers; whole: compare whole texts; auto: whole texts of code, final answers of "
-        "all else (default)",
+        "threshold": "minimum score of a correct completion, from 0 to 1 (default 0.5)",
+        "of": "texts to compare: final (final answers), whole (whole texts) or auto (whole texts for code, "
+        "else final answers; the default)",
     }
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"of": ("auto", "final", "whole")}
     preload: ClassVar[tuple[str, ...]] = ()

@@ -40,12 +40,12 @@ class LocalPart(Struct, frozen=True):
 class Stack:
     """Stages in order; the options of its start define their verifiers."""
 
-    description: ClassVar[str] = (
-        "Verifiers of this project one behind the other: each judges what those before it leave"
-    )
+    description: ClassVar[str] = "Sequence of verifiers: each judges the items that earlier ones deferred"
     options: ClassVar[dict[str, str]] = {
-        STAGES: "verifiers in order, each with what settles: rules:correct, qwen:score>=0.9/score<=0.1@A/B2, gpt",
-        WHEN_SPENT: "where a stage's own budget is spent: pause the run, or go on to the next stage (default pause)",
+        STAGES: "stages in order, each a verifier with the results that decide an item, such as "
+        "rules:correct, qwen:score>=0.9/score<=0.1@A/B2, gpt",
+        WHEN_SPENT: "what happens if a stage's own budget is used up: pause the run, or continue with the "
+        "next stage (default pause)",
         **{name: f"{about}, all stages together" for name, about in LIMIT_OPTIONS.items() if name not in _PACES},
     }
     choices: ClassVar[dict[str, tuple[str, ...]]] = {WHEN_SPENT: get_args(WhenSpent)}

@@ -136,7 +136,7 @@ def test_verifiers_by_type_come_first_with_the_weakest_and_what_that_says(databa
     assert second.split()[:5] == ["often", *sorted([figures["A"], figures["B"], "↓"], key=second.index), figures[None]]
     assert f"{figures[weakest]} ↓" in second
     assert "seldom is the most accurate: " in said
-    assert "The weakest cell of all is often's on " in said
+    assert "The weakest cell of the table is often's on " in said
     assert max(map(len, said.splitlines())) <= 100
 
 

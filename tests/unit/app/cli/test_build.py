@@ -136,9 +136,9 @@ def test_a_hard_set_goes_as_far_as_its_labels(call: Call, database: Path) -> Non
     [
         (("balanced", "--quota", "papers"), "neither a file nor one of"),
         (("balanced", "--gold", "final"), "--gold"),
-        (("balanced", "--name", "a b"), "is no name of a set"),
+        (("balanced", "--name", "a b"), "is not a valid set name"),
         (("balanced", "--where", "set=no"), "There is no set 'no'"),
-        (("hard", "--judge", "a", "--run", "a=x"), "is no run's number"),
+        (("hard", "--judge", "a", "--run", "a=x"), "is not a run's number"),
         (("hard", "--judge", "a", "--run", "a"), "not KEY=VALUE"),
         (("picks",), "Missing option '--judge'"),
         (("nothing",), "There is no command 'nothing'"),

@@ -101,7 +101,7 @@ def test_only_some_problems_evolve(call: Call, database: Path, server: ScriptedS
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--name", "x"), "Say which model writes tests"),
+        (("--name", "x"), "Name the model that writes the tests"),
         (("--name", "x", "--show"), "There is no evolution 'x'"),
         (("--name", "x", "--model", "m"), "base_url: it is missing"),
         (("--name", "base", "--model", "m", "-o", "base_url=http://localhost:1/v1"), "suite 'base' already"),

@@ -204,11 +204,11 @@ def test_passk_of_files_and_databases(call: Call, database: Path, tmp_path: Path
 def test_saturation_and_histograms_print_one_document(call: Call, database: Path, tmp_path: Path) -> None:
     document = json.loads(call("saturation", database, "--json", "--k", "2,1")[1])
     assert (document["rows"], document["few_tests"], document["definition"]) == ([], 2, "workbench-1")
-    assert "Nothing is measured: no problem is left." in call("saturation", database)[1]
+    assert "No metrics: no problem is left." in call("saturation", database)[1]
     document = json.loads(call("histograms", database, "--json")[1])
     assert (document["histograms"][0]["sizes"], len(document["shares"])) == ({"3": 1}, 1)
     _, out, err = call("histograms", database)
-    assert "What came of tests" in out
+    assert "Outcomes of tests" in out
     assert "2 problems; the fastest perfect solution replaces it in 1, left out: 1." in err
     code, out, err = call("histograms", "--from", written(tmp_path, candidates((1, 1, 1)), "bad"), "--json")
     assert (code, json.loads(out)["refused"]) == (3, 1)

@@ -75,10 +75,10 @@ def test_a_model_without_a_plan(project: Project, call: Call) -> None:
     assert (code, err) == (0, "")
     assert out.startswith("6 new completions")
     for wrong, message in (
-        (("--model", "a", "-o", "base_url=http://a/v1"), "Say which questions"),
+        (("--model", "a", "-o", "base_url=http://a/v1"), "The questions are missing"),
         (("--set", "draw"), "No model is named"),
         ((write_plan(project.path.parent, "http://a/v1", {"a": ""}), "-n", 2), "write them into the plan"),
-        ((project.path.parent / "plan.toml", "--set", "draw"), "The plan says which questions"),
+        ((project.path.parent / "plan.toml", "--set", "draw"), "The plan names the questions"),
     ):
         code, _, err = call("complete", project.path, *wrong)
         assert code == 2

@@ -65,8 +65,8 @@ def test_settling_and_undo(database: Path) -> None:
     [
         (("--as", "amira", "--class", "correct/incorrect"), "There is no conflict 'correct/incorrect' for amira."),
         (("--as", "nobody"), "There is no annotator 'nobody'."),
-        (("settle", "--as", "chen", "--verdict", "correct"), "Which kind of conflicts?"),
-        (("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct"), "names a subtype"),
+        (("settle", "--as", "chen", "--verdict", "correct"), "The kind of conflict is missing."),
+        (("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct"), "must name a subtype"),
         (("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "unsuitable"), "needs a reason"),
         (
             ("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "correct", "--reason", "proof"),
@@ -84,11 +84,11 @@ def test_settling_and_undo(database: Path) -> None:
             ("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "A1", "--where", "completion_id=x"),
             "No item is chosen by completion_id=x",
         ),
-        (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "a7"), "'a7' is no subtype."),
-        (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is no subtype."),
+        (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "a7"), "'a7' is not a valid subtype."),
+        (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is not a valid subtype."),
         (("--as", "chen", "--class", "A1/A7", "--where", "gold=correct"), "can't be chosen by gold"),
-        (("--as", "chen", "--where", "completion_id=c1"), "--where selects items of a kind"),
-        (("--as", "chen", "--verdict", "correct"), "A decision needs the verb settle"),
+        (("--as", "chen", "--where", "completion_id=c1"), "--where requires --class"),
+        (("--as", "chen", "--verdict", "correct"), "A decision needs the action settle"),
     ],
 )
 def test_wrong_usage_is_said_in_words(database: Path, arguments: tuple[str, ...], message: str) -> None:

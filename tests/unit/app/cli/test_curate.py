@@ -38,7 +38,7 @@ def test_the_whole_way(call: Call, server: ScriptedServer, tmp_path: Path) -> No
     candidates = json.loads(call("curate", "p.db", "exclude", "--candidates", "--json")[1])
     assert {one["reason"] for one in candidates} == {"proof", "open_ended", "bad_reference"}
     code, said, _ = call("curate", "p.db", "exclude", "--candidates", "--accept", "--by", "amira")
-    assert (code, said) == (0, f"{len(candidates)} taken out, 0 taken in again, 0 unchanged\n")
+    assert (code, said) == (0, f"{len(candidates)} excluded, 0 included again, 0 unchanged\n")
     planned = json.loads(call("curate", "p.db", "duplicates", "--dry-run", "--pairs", "--json")[1])
     found = json.loads(call("curate", "p.db", "duplicates", "--pairs", "--json")[1])
     assert (planned["excluded"], planned["pairs"]) == (0, found["pairs"])
@@ -65,13 +65,13 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert (code, lines[0].split()[:3], lines[9].split()[0]) == (0, ["source", "licence", "questions"], "all")
     assert "unknown" in said
     said = call("curate", "p.db", "duplicates", "--pairs", "--by", "amira")[1]
-    assert "2 duplicates (shingles of 2, 0.7), 0 of them of a question of another source; 2 taken out" in said
+    assert "2 duplicates (shingles of 2, 0.7), 0 of them of a question of another source; 2 excluded" in said
     assert "sq-22 (math_reasoning/sample-arithmetic) is like sq-01" in " ".join(said.split())
     assert "duplicate amira like sq-01 (0.789)" in " ".join(call("curate", "p.db", "exclude", "--list")[1].split())
     assert call("curate", "p.db", "duplicates", "--undo")[1] == "2 duplicates are included again\n"
     assert "0 found" not in call("curate", "p.db", "exclude", "--candidates")[1]
     assert call("curate", "p.db", "exclude", "sq-01", "--reason", "proof", "--by", "amira")[0] == 0
-    assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 taken out, 1 taken in again, 0 unchanged\n"
+    assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 excluded, 1 included again, 0 unchanged\n"
     assert call("curate", "p.db", "types", "--set", "sq-01=A1", "--by", "amira")[1].startswith("1 said")
     lines = call("curate", "p.db", "types")[1].splitlines()
     assert lines[:2] == ["66 questions; the types of 0 count: none", "others: none 65, one person 1"]
@@ -86,13 +86,13 @@ def test_tables_are_for_reading(call: Call) -> None:
     [
         pytest.param(("exclude",), "Name the questions", id="nothing"),
         pytest.param(("exclude", "sq-01"), "Name the questions", id="no reason"),
-        pytest.param(("exclude", "--accept", "sq-01", "--reason", "proof"), "--accept goes with", id="accept alone"),
+        pytest.param(("exclude", "--accept", "sq-01", "--reason", "proof"), "--accept requires", id="accept alone"),
         pytest.param(("exclude", "--candidates", "sq-01"), "Leave the ids out", id="both"),
         pytest.param(("exclude", "--list", "--undo"), "Give one of", id="two verbs"),
         pytest.param(("exclude", "nobody", "--reason", "proof"), "no question 'nobody'", id="unknown"),
         pytest.param(("exclude", "sq-01", "--reason", "other"), "note", id="no note"),
         pytest.param(("duplicates", "--model", "m", "--local", "n"), "Give one of", id="two models"),
-        pytest.param(("duplicates", "--source", "nowhere"), "No question is of that", id="no source"),
+        pytest.param(("duplicates", "--source", "nowhere"), "There are no questions of that", id="no source"),
         pytest.param(("types", "--list"), "No model has proposed", id="no proposals"),
         pytest.param(("types", "--set", "sq-01"), "KEY=VALUE", id="no pair"),
         pytest.param(("types", "--set", "sq-01=A"), "no subtype", id="a letter"),
@@ -101,7 +101,7 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("types", "--set", "a=A1", "--list"), "Give one of", id="set and list"),
         pytest.param(("draw",), "--per-type", id="no number"),
         pytest.param(("draw", "--per-type", "3"), "Nothing is left", id="no types"),
-        pytest.param(("draw", "--per-type", "3", "--types", "A1"), "no letters of types", id="subtypes"),
+        pytest.param(("draw", "--per-type", "3", "--types", "A1"), "not letters of answer types", id="subtypes"),
     ],
 )
 def test_what_cannot_be_done_is_said(call: Call, arguments: tuple[str, ...], message: str) -> None:

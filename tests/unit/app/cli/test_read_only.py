@@ -195,7 +195,7 @@ def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) 
             assert status(project).items
         with closing(sqlite3.connect(folder / "p.db", isolation_level=None)) as owner:
             owner.execute("UPDATE models SET name = name || 'x'")
-            with user(), pytest.raises(StoreError, match="it was written to"):
+            with user(), pytest.raises(StoreError, match="it has changed in the meantime"):
                 project.database.require_place()
         project.close()
 

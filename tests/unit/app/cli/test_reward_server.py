@@ -35,7 +35,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
         (["--verifier", "exact", "-o", "x=1"], "no option 'x'"),
         (["--verifier", "exact", "--host", "0.0.0.0"], "--token-env NAME"),
         (["--verifier", "exact", "--token-env", "NO_SUCH_VARIABLE"], "must hold a token"),
-        (["--verifier", "exact", "--undecided", "nan"], "is no reward"),
+        (["--verifier", "exact", "--undecided", "nan"], "is not a valid reward"),
         (["--verifier", "exact", "--host", "no.such.host.invalid"], "is not available"),
     ],
 )

@@ -91,7 +91,7 @@ def test_whether_a_stack_is_worse_is_said_with_its_interval(database: str, holds
     one = next(one for one in report.choices if one.wanted == "not_worse")
     beside = structs.replace(one, against_reference=report.choices[0].against_best, not_worse=holds)
     said = stack_sentences(structs.replace(report, choices=[beside]))[0]
-    assert f"On questions it was not chosen by {words} than exact by more than 1 point: +" in said
+    assert f"On questions it was not chosen on {words} than exact by more than 1 point: +" in said
     assert said.endswith(" points at 95 %.")
 
 

@@ -199,8 +199,8 @@ def test_checks_are_added_listed_reported_and_removed(database: str, tmp_path: P
     file = tmp_path / "known.jsonl"
     file.write_text('{"completion_id": "c1", "verdict": "unsuitable"}\n{"completion_id": "no", "verdict": "correct"}\n')
     done = run("checks", database, "import", str(file), code=3)
-    assert done.stdout == "1 added, 0 unchanged, 1 refused\n"
-    assert f"{file}:2:completion_id: 'no' is no completion here" in done.stderr
+    assert done.stdout == "1 added, 0 unchanged, 1 rejected\n"
+    assert f"{file}:2:completion_id: 'no' is not a completion here" in done.stderr
     assert "sample    q0    c1    unsuitable    0 of 0 right" in run("checks", database, "list").stdout
     assert json.loads(run("checks", database, "report", "--json").stdout) == []
     assert "3 of them are checks" in run("status", database).stdout
@@ -209,4 +209,4 @@ def test_checks_are_added_listed_reported_and_removed(database: str, tmp_path: P
     assert len(json.loads(run("checks", database, "--json").stdout)) == 2
     run("assign", database, "--annotators", "a,b")
     done = run("checks", database, "add", "--where", "completion_id=c1", code=3)
-    assert "1 refused: people have labels or slots on it" in done.stderr
+    assert "1 rejected: people have labels or slots on it" in done.stderr

@@ -74,7 +74,7 @@ def test_the_roles_of_a_search_are_shown_and_checked(call: Call, tmp_path: Path)
     (tmp_path / "asess.txt").write_text("x")
     status, _, said = call("template", "check", tmp_path)
     assert status == 2
-    assert "'asess' is no role" in said
+    assert "'asess' is not a valid role" in said
 
 
 def test_what_it_says_to_ask_by_can_be_typed_as_it_stands(

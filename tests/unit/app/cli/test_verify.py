@@ -129,7 +129,7 @@ def test_verifiers_lists_kinds_and_their_names(project: Project) -> None:
         (["exakt"], "Known verifiers: always-"),
         (["slow", "-o", "colour=red"], "no option 'colour'"),
         (["slow", "-o", "ms"], "not KEY=VALUE"),
-        (["slow", "-o", "ms=\udc80"], "ms: it is no UTF-8 text"),
+        (["slow", "-o", "ms=\udc80"], "ms: it is not valid UTF-8 text"),
         (["slow", "-o", "ms=soon"], "rejects its options"),
         (["exact", "--where", "colour=red"], "Unknown field 'colour'"),
         (["exact", "--workers", "0"], "--workers"),

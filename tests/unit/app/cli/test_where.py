@@ -97,7 +97,10 @@ def test_nothing_is_done_where_nothing_is_chosen(database: Path, tmp_path: Path,
         file.write_text('{"verifier":"often","model":"m","benchmark":"b","score":1}\n', encoding="utf-8")
     there = file.exists()
     given = [{"DB": str(database), "FILE": str(file)}.get(word, word) for word in COMMANDS[command]]
-    for where, said in (("subtype=Z9", "'Z9' is no subtype"), ("subtype=B4", "No item is chosen by subtype=B4")):
+    for where, said in (
+        ("subtype=Z9", "'Z9' is not a valid subtype"),
+        ("subtype=B4", "No item is chosen by subtype=B4"),
+    ):
         group, _, name = command.partition(" ")
         words = [group, given[0], name, *given[1:]] if group == "build" else [*command.split(), *given]
         found = run(*words, "--where", where)
@@ -175,7 +178,7 @@ def test_figures_of_nothing_are_no_frame(database: Path) -> None:
             project.disagreements,
             lambda where: project.compare("often", "seldom", where=where),
         ):
-            with pytest.raises(UsageError, match="No item is chosen"):
+            with pytest.raises(UsageError, match="No item matches"):
                 ask(where="subtype=B4")
         with pytest.raises(UsageError, match="no subtype"):
             project.items("subtype=Z9")

@@ -86,7 +86,7 @@ def test_other_settings_are_refused_by_name(project: Project, changes: dict[str,
     build_balanced(project, ONE)
     with pytest.raises(UsageError, match=told) as caught:
         build_balanced(project, BalancedOptions(**{"per_type": 1, **changes}, seed=seed))
-    assert "--new-version freezes this one as balanced@2" in caught.value.hint
+    assert "--new-version freezes the new set as balanced@2" in caught.value.hint
 
 
 def test_other_data_are_refused_by_name(project: Project) -> None:

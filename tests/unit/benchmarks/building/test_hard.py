@@ -85,7 +85,7 @@ def test_only_fully_voted_items_that_are_split_so_are_queued(tmp_path: Path) -> 
     )
     assert report.next == "workbench assign DB --where set=hard-queue --annotators A,B"
     assert report.shortfall == (
-        Shortfall(stratum=None, of="tuples", wanted=2_000, available=5, taken=5, why="no more items are split so"),
+        Shortfall(stratum=None, of="tuples", wanted=2_000, available=5, taken=5, why="no more items have this split"),
     )
 
 
@@ -225,7 +225,7 @@ def test_a_queue_stays_while_the_same_is_asked_for(tmp_path: Path) -> None:
     assert build_hard(project, HardOptions(judges=FIVE[::-1])).kind == "hard"
     assert build_hard(project, HardOptions()).kind == "hard"
 
-    with pytest.raises(UsageError, match=r"hard-queue@1 stands there and differs: minority 2, now 1"):
+    with pytest.raises(UsageError, match=r"hard-queue@1 already exists with other contents: minority 2, now 1"):
         build_hard(project, HardOptions(judges=FIVE, minority=1))
     with pytest.raises(UsageError, match="seed 0, now 4"):
         build_hard(project, HardOptions(judges=FIVE, seed=4))
@@ -241,7 +241,7 @@ def test_changed_labels_are_no_other_set_unasked(tmp_path: Path) -> None:
     assert build_hard(project, HardOptions()).version == 1
     assert build_hard(project, HardOptions()).unchanged
     say(project, ("c0", "cy", "+"), role="adjudicator")
-    with pytest.raises(UsageError, match="hard@1 stands there and differs: other gold: 1"):
+    with pytest.raises(UsageError, match="hard@1 already exists with other contents: other gold: 1"):
         build_hard(project, HardOptions())
     assert build_hard(project, HardOptions(new_version=True)).version == 2
 
@@ -266,7 +266,7 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
         (HardOptions(judges=("a", "b", "c", "d"), minority=1), "4 judges can't be split"),
         (HardOptions(judges=("a",)), "1 judges can't be split"),
         (HardOptions(judges=("a", "a", "b")), "named twice"),
-        (HardOptions(judges=("a", "b", "c"), minority=2), "2 of 3 judges are no minority"),
+        (HardOptions(judges=("a", "b", "c"), minority=2), "2 of 3 judges are not a minority"),
         (HardOptions(judges=("a", "b", "x")), "No complete run of 'x'"),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}), "A run is given for d"),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),

@@ -110,7 +110,9 @@ def test_the_same_again_is_unchanged_and_another_run_is_refused(project: Project
     assert (again.version, again.digest, again.unchanged) == (1, first.digest, True)
 
     add_later_run(project, "judge", "++--++" * 4)
-    with pytest.raises(UsageError, match=r"picks@1 stands there and differs: judges \{judge:1\}, now \{judge:2\}"):
+    with pytest.raises(
+        UsageError, match=r"picks@1 already exists with other contents: judges \{judge:1\}, now \{judge:2\}"
+    ):
         build_picks(project, PicksOptions(judge="judge"))
     assert build_picks(project, PicksOptions(judge="judge", new_version=True)).version == 2
     assert build_picks(project, PicksOptions(judge="judge", run=1, new_version=True)).version == 3

@@ -116,11 +116,11 @@ def test_its_name_is_free_once_it_has_another_one(
 @pytest.mark.parametrize("where", ["", "dataset=wrong", "state=unlabelled"])
 def test_nothing_of_it_is_done_while_a_run_is_going_on_it(project: Project, where: str) -> None:
     queue_run(project, where)
-    with pytest.raises(UsageError, match="Run 1 is going on it"):
+    with pytest.raises(UsageError, match="Run 1 is working on it"):
         take_out(project, "wrong", reason=WHY, by="ines")
-    with pytest.raises(UsageError, match="Run 1 is going on it"):
+    with pytest.raises(UsageError, match="Run 1 is working on it"):
         rename(project, "wrong", "old")
-    with pytest.raises(UsageError, match="Run 1 is going on it"):
+    with pytest.raises(UsageError, match="Run 1 is working on it"):
         take_in_again(project, "wrong", by="ines")
     assert with_gold(project) == 6
 
@@ -157,5 +157,5 @@ def test_names_that_are_none(project: Project, name: str, to: str, said: str) ->
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
 def test_one_is_taken_out_for_a_reason(project: Project, reason: str) -> None:
-    with pytest.raises(UsageError, match="takes a reason"):
+    with pytest.raises(UsageError, match="requires a reason"):
         take_out(project, "wrong", reason=reason, by="ines")

@@ -56,7 +56,7 @@ def test_a_draw_that_comes_out_differently_is_refused_unless_it_is_a_new_version
     before = members(project)
     gone = next(iter(before))
     exclude(project, [gone], reason="proof", by="amira")
-    with pytest.raises(UsageError, match="pool@1 stands there and differs"):
+    with pytest.raises(UsageError, match="pool@1 already exists with other contents"):
         draw(project, WISH)
     with pytest.raises(UsageError, match="seed"):
         draw(project, DrawOptions(name="pool", per_type=3, seed=1))
@@ -112,5 +112,5 @@ def test_nothing_and_names_of_nothing_are_refused(project: Project) -> None:
         draw(project, DrawOptions(name="none", per_type=1, types="Z"))
     with pytest.raises(UsageError):
         draw(project, DrawOptions(name="pool@2", per_type=1))
-    with pytest.raises(UsageError, match="No question is of that data set"):
+    with pytest.raises(UsageError, match="There are no questions of that data set"):
         draw(project, DrawOptions(name="pool", per_type=1, scope=Scope(dataset="nowhere")))

@@ -102,7 +102,7 @@ def test_they_come_in_again_and_others_stay_out(project: Project) -> None:
 def test_a_scope_is_all_that_is_looked_at(project: Project) -> None:
     report = find_duplicates(project, by_text(project), Scope(source="general/sky"), by="amira", with_pairs=True)
     assert (report.questions, pairs(report)) == (3, {"planet again": "planet"})
-    with pytest.raises(UsageError, match="No question is of that data set and source"):
+    with pytest.raises(UsageError, match="There are no questions of that data set and source"):
         find_duplicates(project, by_text(project), Scope(dataset="nowhere"), by="amira")
 
 

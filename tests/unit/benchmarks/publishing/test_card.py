@@ -97,7 +97,7 @@ def test_the_card_says_what_the_set_was_made_of(tmp_path: Path) -> None:
     assert "### Made of drawn v1" in text
     assert "later v1" not in text
     assert "| d/s | unknown | 4 | 2 | 2 |" in text
-    assert "### Correctness before the choice" in text
+    assert "### Correctness before the selection" in text
     assert "set=asked&#64;1" in text
     assert "They agree on correctness on 100.0 % of 2 " in text
     assert "resolved or not, they agree on 66.7 % of 3 " in text
@@ -113,7 +113,7 @@ def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
         "| Source | Licence | Questions drawn |",
         "unknown |",
         "Items with gold by model",
-        "Runs whose verdicts decided",
+        "Runs whose verdicts selected",
         "Guidelines, version 1",
         "3 people, 2 pairs",
         "Median time (s) | Under 2 s (%)",
@@ -123,7 +123,7 @@ def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
         "4 of 61 items with two people's blind labels or more: 2 resolved as correct, 2 resolved as incorrect",
         "Nothing is missing",
         "Accuracy of always “incorrect”**: 50.0",
-        "A verifier that is always right would be measured at",
+        "A perfect verifier would have a measured accuracy of",
         "Length where gold is correct",
         "the two fields of the answer type are swapped",
         "seed 7",

@@ -154,5 +154,5 @@ def test_the_folder_above_must_be_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [".", "/", ""], ids=["here", "root", "nothing"])
 def test_a_folder_needs_a_name(path: str) -> None:
-    with pytest.raises(FormatError, match="is no name of a new folder"), new_folder(Path(path), force=True):
+    with pytest.raises(FormatError, match="is not a valid name of a new folder"), new_folder(Path(path), force=True):
         pass

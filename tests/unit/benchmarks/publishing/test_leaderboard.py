@@ -57,7 +57,7 @@ def test_csv_and_markdown_say_the_same(made: tuple[Path, Publication]) -> None:
         assert int(row["A_n"]) == found[name]["types"]["A"]["n"]
     shown = (made[0] / "leaderboard/small.md").read_text()
     assert "| chooser † |" in shown
-    assert "these very verdicts chose the items" in shown
+    assert "the same verdicts selected the items" in shown
     assert "Protocol strict" in shown
     assert "micro" in shown
 

@@ -104,7 +104,7 @@ def test_servers_of_a_file_want_trust_and_ones_by_hand_do_not(project: Project, 
         complete(project, plan(project, server.url, {"a": ""}))
     assert server.received == []
     by_hand = plan_of(project, ["b"], {"base_url": server.url}, 1)
-    with pytest.raises(UsageError, match="Say which questions"):
+    with pytest.raises(UsageError, match="The questions are missing"):
         complete(project, by_hand)
 
 
@@ -130,7 +130,7 @@ def test_problems_of_code_are_refused(tmp_path: Path, server: ScriptedServer) ->
     with opened_project(tmp_path / "p.db", create=True) as project:
         import_files(project, plan_import([sample_folder() / "code_problems.jsonl"]), dataset="code")
         by_hand = structs.replace(plan_of(project, ["a"], {"base_url": server.url}, 1), dataset="code")
-        with pytest.raises(UsageError, match="problems of code"):
+        with pytest.raises(UsageError, match="code problems"):
             complete(project, by_hand)
 
 

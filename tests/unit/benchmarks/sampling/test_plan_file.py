@@ -96,14 +96,14 @@ def test_a_prompt_is_text_with_one_placeholder(project: Project, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("models = 1", "plan.toml:models: there is none"),
-        ("models = []", "plan.toml:models: there is none"),
+        ("models = 1", "plan.toml:models: there is no model"),
+        ("models = []", "plan.toml:models: there is no model"),
         ("models = [1]", r"plan.toml:models\[1\]: it must be a table"),
-        ("", "plan.toml:models: there is none"),
+        ("", "plan.toml:models: there is no model"),
         ("= 1", "plan.toml: .*line 1"),
         (f"sets = 1\n{MODEL}", "plan.toml: there is no field 'sets'"),
         (f"set = 1\n{MODEL}", "plan.toml:set: it must be text"),
-        (f'set = "a b"\n{MODEL}', "plan.toml:set: 'a b' is no name of a set"),
+        (f'set = "a b"\n{MODEL}', "plan.toml:set: 'a b' is not a valid set name"),
         (f"dataset = 1\n{MODEL}", "plan.toml:dataset: it must be text"),
         (f"max_cost = -1\n{MODEL}", "plan.toml:max_cost: it must be a number"),
         (f"max_cost = nan\n{MODEL}", "plan.toml:max_cost: it must be a number"),
@@ -118,13 +118,13 @@ def test_a_prompt_is_text_with_one_placeholder(project: Project, tmp_path: Path)
         (f"[defaults]\ntemprature = 1\n{MODEL}", "plan.toml:defaults: there is no field 'temprature'"),
         ('[[models]]\nbase_url = "http://a/v1"', r"models\[1\].name: it is missing"),
         ('[[models]]\nname = "a b"\nbase_url = "http://a/v1"', r"models\[1\].name: 'a b' is no name"),
-        (f'[[models]]\nname = "{"m" * 81}"\nbase_url = "http://a/v1"', "is no name for a model"),
+        (f'[[models]]\nname = "{"m" * 81}"\nbase_url = "http://a/v1"', "is not a valid model name"),
         ('[[models]]\nname = "m"', r"models\[1\].base_url: it is missing"),
         (f"{MODEL}{MODEL}", "two are called 'm'"),
         (f'{MODEL}{MODEL.replace(chr(34) + "m", chr(34) + "n")}model = "m"', "'m' and 'n' ask the same model"),
         (f'{MODEL}key = "sk-secret"', r"models\[1\]: there is no field 'key'"),
         (f'{MODEL}api_key_env = "sk-secret"', r"models\[1\].api_key_env is not the name of an environment variable"),
-        (f'{MODEL}temperature = "hot"', r"models\[1\].temperature: 'hot' is no number"),
+        (f'{MODEL}temperature = "hot"', r"models\[1\].temperature: 'hot' is not a number"),
         (f"{MODEL}temperature = -1", r"models\[1\].temperature: it is a number at least 0"),
         (f"{MODEL}top_p = 2", r"models\[1\].top_p: "),
         (f"{MODEL}max_tokens = 0", r"models\[1\].max_tokens: "),
@@ -178,7 +178,7 @@ def test_models_by_hand(project: Project) -> None:
         (["m"], {}, "base_url: it is missing"),
         (["m"], options | {"samples": "2"}, "no field 'samples'"),
         (["m"], options | {"key": "x"}, "no field 'key'"),
-        (["m", "m"], options, "two are called"),
+        (["m", "m"], options, "two models are called"),
     ):
         with pytest.raises(UsageError, match=message):
             plan_of(project, names, given, 1)

@@ -80,7 +80,7 @@ def test_a_matrix_says_the_same_as_its_vectors(tmp_path: Path) -> None:
         ([{"task_id": "a", "vector": []}], ":1:vector: A vector has a direction"),
         ([{"task_id": "a", "vector": [0, 0]}], ":1:vector:"),
         ([{"task_id": "a", "vector": [1]}, {"task_id": "b", "vector": [1, 2]}], ":2:vector: it has 2 numbers"),
-        ([{"task_id": "a", "vector": [1]}] * 2, ":2:task_id: 'a' stands on line 1 already"),
+        ([{"task_id": "a", "vector": [1]}] * 2, ":2:task_id: 'a' is on line 1 already"),
         ([{"vector": [1]}], ":1:task_id:"),
         ([], "holds no vectors"),
     ],

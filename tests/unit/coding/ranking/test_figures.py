@@ -44,7 +44,7 @@ def test_saturation_of_nothing_is_said(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf"}})
     found = saturation(project, truth_of(project))
     assert (found.rows, found.enough) == ([], None)
-    assert "Nothing is measured: no problem is left." in saturation_as(found, TableForm())
+    assert "No metrics: no problem is left." in saturation_as(found, TableForm())
     assert "No k shown" not in saturation_as(found, TableForm())
 
 
@@ -147,7 +147,7 @@ def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_sel
     assert {place: count for place, count in enumerate(given.scores.counts) if count} == {0: 1, 6: 4, 19: 1}
     text = histograms_text(HistogramsReport(histograms=[found], shares=[]))
     assert f"Scores of the same solutions by utg, run {run} (mean 0.37, 1 without a score)" in text
-    with pytest.raises(UsageError, match="reward are no shares from 0 to 1"):
+    with pytest.raises(UsageError, match="reward are not shares from 0 to 1"):
         scores_of_selected(project, truth, sets, ["reward"])
     with pytest.raises(UsageError, match="no complete run with scores of nobody"):
         scores_of_selected(project, truth, sets, ["nobody"])

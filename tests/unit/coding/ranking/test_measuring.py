@@ -94,7 +94,7 @@ def test_only_selected_solutions_are_measured_on_request(project: Project) -> No
     assert found.k == 3
 
 
-STOOD_IN = "Ground truth not known: 2 problems of 2; the fastest perfect solution stands in for it."
+STOOD_IN = "Ground truth not known: 2 problems of 2; the fastest perfect solution replaces it."
 
 
 def test_what_stands_in_for_a_ground_truth_is_said_and_counted(tmp_path: Path) -> None:

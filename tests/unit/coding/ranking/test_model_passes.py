@@ -90,7 +90,7 @@ def test_nothing_is_a_share_of_nothing() -> None:
 
 
 def test_a_model_that_wrote_nothing_is_refused(project: Project) -> None:
-    with pytest.raises(UsageError, match="No solution here is by 'r9'") as caught:
+    with pytest.raises(UsageError, match="There are no solutions by the model 'r9'") as caught:
         measured(project, 1, against="r9")
     assert "base, r1, r2" in str(caught.value.hint)
 

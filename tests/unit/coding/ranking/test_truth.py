@@ -61,7 +61,7 @@ def test_what_was_never_run_is_said_with_what_there_is(
     tmp_path: Path, name: str | None, suites: tuple[str, ...]
 ) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp|p"}})
-    with pytest.raises(UsageError, match="Nothing has been run to the end"):
+    with pytest.raises(UsageError, match="No complete run used the tests"):
         truth_of(project, name, suites)
 
 

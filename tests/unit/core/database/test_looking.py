@@ -48,5 +48,5 @@ def test_a_copy_that_was_made_while_somebody_wrote_is_none(crashed: Path, monkey
             file.write(b"\0")
 
     monkeypatch.setattr("workbench.core.database.looking.shutil.copyfile", written_meanwhile)
-    with looked_at(crashed) as database, pytest.raises(StoreError, match="it was written to in the meantime"):
+    with looked_at(crashed) as database, pytest.raises(StoreError, match="it has changed in the meantime"):
         database.require_place()

@@ -263,7 +263,7 @@ def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(
         raw.execute("UPDATE completions SET question_id = 77 WHERE id = 1")
     newer_events(monkeypatch)
     content = path.read_bytes()
-    with pytest.raises(StoreError, match="a row of completions refers to one of questions that is not there") as caught:
+    with pytest.raises(StoreError, match="a row of completions refers to one of questions that is missing") as caught:
         Database(path)
     assert "workbench doctor" in caught.value.hint
     assert path.read_bytes() == content

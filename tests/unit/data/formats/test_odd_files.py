@@ -342,7 +342,7 @@ TEXTS = [
     Case("commas in a header.csv", _text("question;answer;completion;a, b, c, d\nq;1;c;x\n"), ONE),
     Case("bars in a header.csv", _text("question,answer,completion,a|b|c|d|e\nq,1,c,x\n"), ONE),
     Case(
-        "a line for Excel.csv", _text("sep=;\n" + TABLE.replace(",", ";") + "q3;3\n"), TWO, ((5, None, "Mend the row"),)
+        "a line for Excel.csv", _text("sep=;\n" + TABLE.replace(",", ";") + "q3;3\n"), TWO, ((5, None, "Fix the row"),)
     ),
     Case("a quoted line for Excel.csv", _text('"sep=|"\r\n' + TABLE.replace(",", "|")), TWO),
     Case("a line for Excel with a tab.csv", _text("sep=\t\r\n" + TABLE.replace(",", "\t")), TWO),

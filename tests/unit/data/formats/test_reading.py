@@ -227,7 +227,7 @@ def test_whole_numbers_are_ids(tmp_path: Path) -> None:
 def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero")):
-        with pytest.raises(FormatError, match="no regular file"):
+        with pytest.raises(FormatError, match="not a regular file"):
             plan_file(path)
 
 
@@ -239,7 +239,7 @@ def test_what_holds_no_rows_is_called_by_its_name(tmp_path: Path, name: str) -> 
     with pytest.raises(FormatError, match="an SQLite database"):
         plan_file(path)
     path.write_bytes(bytes.fromhex("89504e470d0a1a0a0000000d49484452000000") + b"\xff" * 100)
-    with pytest.raises(FormatError, match="it is no text"):
+    with pytest.raises(FormatError, match="it is not text"):
         plan_file(path)
     folder = tmp_path / f"folder-{name}"
     folder.mkdir()

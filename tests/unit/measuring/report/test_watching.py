@@ -13,6 +13,6 @@ def test_the_report_has_the_alarms_of_a_training(tmp_path: Path) -> None:
     done = run("report", tmp_path / "p.db", "--output", tmp_path / "r.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "r.html").read_text()
-    assert "Trainings that are watched" in page
+    assert "Monitored trainings" in page
     assert "Alarm at step" in page
     assert "thought" in page

@@ -178,7 +178,7 @@ def test_an_item_that_waits_for_people_already_gets_no_more_slots(project: Proje
 @pytest.mark.parametrize("names", [[], ["ann"], ["ann", "chris"]])
 def test_without_two_people_beside_the_reviewer_nothing_is_sent_back(project: Project, names: list[str]) -> None:
     add_annotators(project, names)
-    with pytest.raises(UsageError, match="2 people must label the item anew"):
+    with pytest.raises(UsageError, match="2 annotators must label it again"):
         send_back(project, 1, reason="look", by="chris")
     assert stored(project) == []
 
@@ -213,7 +213,7 @@ def test_a_run_without_a_verdict_on_the_item_has_no_error(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("category", "note", "message"),
     [
-        ("nonsense", "", "no kind of error"),
+        ("nonsense", "", "not a valid kind of error"),
         ("other", "  ", "needs a note"),
         ("units", "x" * (LONGEST_NOTE + 1), "100,000"),
     ],
@@ -228,7 +228,7 @@ def test_an_error_needs_a_kind_and_a_note_it_can_keep(
 
 @pytest.mark.parametrize("by", ["", "  ", "a\nb", "x" * 101])
 def test_who_decides_has_a_name(project: Project, by: str) -> None:
-    with pytest.raises(UsageError, match="no name for an annotator"):
+    with pytest.raises(UsageError, match="not a valid annotator name"):
         confirm(project, 1, by=by)
 
 

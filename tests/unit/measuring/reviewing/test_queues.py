@@ -117,7 +117,8 @@ def test_equal_answers_labelled_incorrect_come_before_other_letters_labelled_cor
     listed = rows(project, "exact-label")
     assert {key: row.score for key, row in listed.items()} == {"c1": 3.0, "c0": 2.0, "c2": 1.0}
     assert listed["c1"].why == (
-        "Both final answers are the same text (rules: “x = 1” and “x = 1”); gold says incorrect (imported)."
+        "Exact match: both final answers are the same text (rules: “x = 1” and “x = 1”); gold says incorrect "
+        "(imported)."
     )
     assert listed["c2"].why.startswith("They choose different options (rules: “A” and “C”); gold says correct")
 
@@ -222,7 +223,10 @@ def test_samples_flip_and_the_items_verdict_is_none_of_them(tmp_path: Path) -> N
 
 def test_nothing_repeats_where_every_verifier_ran_once(tmp_path: Path) -> None:
     found = queue(voted(tmp_path, "+-"), "flips")
-    assert (len(found), found.text) == (0, "Nothing repeats: a (run 1), b (run 2) took one sample in one complete run.")
+    assert (len(found), found.text) == (
+        0,
+        "No verdicts are repeated: a (run 1), b (run 2) took one sample in one complete run.",
+    )
 
 
 def test_people_who_disagree_are_listed_and_those_nobody_settled_come_first(tmp_path: Path) -> None:

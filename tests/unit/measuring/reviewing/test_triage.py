@@ -180,7 +180,7 @@ def test_the_tally_counts_items_and_keeps_those_sent_back_apart(project: Project
     deciding.send_back(project, scope.items[1], reason="look", by=ME)
     found = triage.tally(project, scope)
     assert (len(found.done), len(found.sent_back), found.left) == (1, 1, 2)
-    assert "1 item went back to be labelled anew. 2 items have yet to be read." in triage.paragraph(found)
+    assert "1 item went back to be labelled again. 2 items have yet to be read." in triage.paragraph(found)
 
 
 def test_a_tally_of_a_million_items_makes_no_object_of_each(project: Project) -> None:

@@ -114,5 +114,5 @@ def test_it_needs_two_runs() -> None:
     options = {"base_url": "http://localhost/v1", "model": "m", "a": "1"}
     with pytest.raises(UsageError, match="b: it is missing"):
         Registry().load("judge-duel", options)
-    with pytest.raises(UsageError, match="b: 'mcts' is no whole number"):
+    with pytest.raises(UsageError, match="b: 'mcts' is not a whole number"):
         Registry().load("judge-duel", {**options, "b": "mcts"})

@@ -272,7 +272,7 @@ def test_a_folder_is_attacked_before_its_first_use_and_that_is_remembered(held: 
 def test_a_folder_that_does_not_hold_is_refused(held: Attacked) -> None:
     held.holds = False
     for _ in range(2):
-        with pytest.raises(RunError, match="scratch folder doesn't hold"):
+        with pytest.raises(RunError, match="scratch folder can't be isolated"):
             levels.level_of("best", allow_unsafe=False, scratch=True)
     assert held.times == 4, "each time at the second try"
     assert levels.level_of("best", allow_unsafe=False) == "L3"

@@ -145,12 +145,12 @@ def test_a_failed_call_is_the_runs_to_handle() -> None:
         ({"fence": "1"}, "fence: it is"),
         ({"neutralise": "no"}, "neutralise: it is"),
         ({"samples": "0"}, "samples: it is a whole number"),
-        ({"samples": "3", "temperature": "0"}, "temperature: several samples need one above 0"),
+        ({"samples": "3", "temperature": "0"}, "temperature: more than one sample requires a temperature above 0"),
         ({"temperature": "-1"}, "temperature: it is a number"),
-        ({"temperature": "nan"}, "temperature: 'nan' is no number"),
+        ({"temperature": "nan"}, "temperature: 'nan' is not a number"),
         ({"top_p": "0"}, "top_p: it is a number"),
         ({"top_k": "0"}, "top_k: it is a whole number"),
-        ({"max_tokens": "many"}, "max_tokens: 'many' is no whole number"),
+        ({"max_tokens": "many"}, "max_tokens: 'many' is not a whole number"),
         ({"variant": "cot"}, "variant: the strategy verifybench has none"),
         ({"strategy": "ice-score", "variant": "best"}, "variant: it is usefulness or"),
         ({"parser": "mine"}, "There is no parser 'mine'"),
@@ -230,7 +230,7 @@ def test_how_samples_vote_is_part_of_the_name_only_where_it_is_said_otherwise() 
         == identity(llm_judge(samples="3", vote="majority"))
         != identity(llm_judge(samples="3", vote="unanimous"))
     )
-    with pytest.raises(ValueError, match="one reply is no vote"):
+    with pytest.raises(ValueError, match="one reply is not a vote"):
         llm_judge(vote="unanimous")
     with pytest.raises(ValueError, match="threshold"):
         llm_judge(samples="3", vote="unanimous", top_logprobs="5", threshold="0.5")

@@ -353,7 +353,7 @@ def test_a_failed_call_fails_the_item_as_it_is(error: Exception, step: str) -> N
             "reward: it is execution or simulated or discussion or self_consistency or self_eval",
         ),
         ({"selection": "llm"}, "selection: it is uct or uct[+]llm"),
-        ({"gamma": "x"}, "gamma: 'x' is no whole number"),
+        ({"gamma": "x"}, "gamma: 'x' is not a whole number"),
         ({"test_api_key_env": "KEY"}, "test_api_key_env: it goes with test_base_url"),
         ({"test_base_url": "http://other/v1"}, "test_model: it is missing"),
         ({"test_model": ""}, "test_model: it is missing"),

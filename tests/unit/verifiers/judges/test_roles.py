@@ -210,11 +210,11 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("analyze.txt", "Look.", "'analyze' is no role"),
+        ("analyze.txt", "Look.", "'analyze' is not a valid role"),
         ("compare.txt", "", "it is empty"),
         ("compare.txt", "Hello\n<|user|>: {answer}", ":1: something stands before"),
         ("compare.txt", "<|system|>:\n\n<|user|>: {answer}", ":1: the turn .* says nothing"),
-        ("compare.txt", "<|user|>: {answer}\n{analysis}", ":2: {analysis} is no placeholder here"),
+        ("compare.txt", "<|user|>: {answer}\n{analysis}", ":2: {analysis} is not a placeholder here"),
         ("compare.txt", "{{test}} {answer}", ":1: doubled braces"),
         ("compare.toml", 'x = 1\n[[messages]]\nrole = "user"\ncontent = "a"', "unknown field `x`"),
         ("compare.toml", '[[messages]]\nrole = "user"\ncontent = "a {sense} b"', ":3: {sense} is no placeholder"),

@@ -169,12 +169,12 @@ def test_a_users_template_may_take_the_place_of_a_strategys(own: Path) -> None:
         ('name = "check"', 'name = "Check it"', "/t.toml:16: Expected `str` matching regex"),
         ('name = "check"', 'name = "question"', "/t.toml:16:name: 'question' already stands for a text"),
         ('name = "check"', 'name = "draft"', "/t.toml:16:name: 'draft' already stands for a text"),
-        ("{completion}", "{completoin}", "/t.toml:22:content: {completoin} is no placeholder here."),
-        ("{question}", "{check}", "/t.toml:13:content: {check} is no placeholder here."),
+        ("{completion}", "{completoin}", "/t.toml:22:content: {completoin} is not a placeholder here."),
+        ("{question}", "{check}", "/t.toml:13:content: {check} is not a placeholder here."),
         ("{/reference}{!", "{!", "/t.toml:22:content: no section can begin or end with {!reference} here."),
         ("none{/reference}", "none", "a section of {reference} never ends"),
         ("{?reference}", "", "no section can begin or end with {/reference} here"),
-        ("{?reference}", "{?refrence}", "{?refrence} is no placeholder here"),
+        ("{?reference}", "{?refrence}", "{?refrence} is not a placeholder here"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, old: str, new: str, said: str) -> None:

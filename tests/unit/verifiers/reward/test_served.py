@@ -207,9 +207,9 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
         ({"base_url": ""}, "base_url: it is missing"),
         ({"model": " "}, "model: it is missing"),
         ({"dialect": "chat"}, "dialect: it is score or classify or pooling or rerank or completions"),
-        ({"threshold": "high"}, "threshold: 'high' is no number"),
-        ({"threshold": "nan"}, "threshold: 'nan' is no number"),
-        ({"threshold": "inf"}, "threshold: 'inf' is no number"),
+        ({"threshold": "high"}, "threshold: 'high' is not a number"),
+        ({"threshold": "nan"}, "threshold: 'nan' is not a number"),
+        ({"threshold": "inf"}, "threshold: 'inf' is not a number"),
         ({"label": "-1"}, "label: it is a whole number at least 0"),
         ({"activation": "relu"}, "activation: it is server or on or off"),
         ({"reference": "maybe"}, "reference: it is true or on or false or off"),
@@ -225,7 +225,7 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
         ({"concurrency": "0"}, "concurrency: it is a whole number from 1"),
         ({"rpm": "0"}, "rpm: it is a number above 0"),
         ({"max_cost": "-1"}, "max_cost: it is a number at least 0"),
-        ({"max_calls": "many"}, "max_calls: 'many' is no whole number"),
+        ({"max_calls": "many"}, "max_calls: 'many' is not a whole number"),
     ],
 )
 def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str) -> None:

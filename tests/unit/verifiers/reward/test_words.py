@@ -158,7 +158,7 @@ def test_what_is_no_completion_is_an_error() -> None:
         ({"words": "No,Not", "format": "{question}{completion}"}, "words: one begins the other"),
         ({"words": "right,wrong"}, "format: say how these words are asked for"),
         ({"logprobs": "0"}, "logprobs: it is a whole number from 1"),
-        ({"logprobs": "many"}, "logprobs: 'many' is no whole number"),
+        ({"logprobs": "many"}, "logprobs: 'many' is not a whole number"),
         ({"chat": "true"}, "chat: completions takes a text"),
         ({"label": "0"}, "label: a word's probability has none"),
         ({"activation": "off"}, "activation: a word's probability has none"),

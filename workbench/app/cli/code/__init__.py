@@ -15,7 +15,7 @@ from workbench.app.verbs import WITHIN
 
 @click.group(name="code", cls=LazyGroup, package=__name__, commands=WITHIN["code"])
 def code_command() -> None:
-    """Code: outcomes of tests, selections, rankings, and tests that evolve.
+    """Work with code problems: test outcomes, selections, rankings and evolving tests.
 
     Problems and solutions come in with: workbench import DB problems.jsonl solutions.jsonl; they are run with:
     workbench verify DB execution.

@@ -11,29 +11,33 @@ import click
 from workbench.core.errors import UsageError
 from workbench.core.options import option
 
-Source = Annotated[Path | None, option("Read a file instead of a database.", "--from", metavar="FILE", exists=True)]
+Source = Annotated[
+    Path | None, option("Read the input from this file instead of a database.", "--from", metavar="FILE", exists=True)
+]
 Truth = Annotated[
     str | None,
     option(
-        "The verifier whose tests give true scores, or recorded: scores and ranks imported with the solutions.  "
-        "[default: any that executes them, or recorded]",
+        "Verifier whose test results are the true scores, or recorded (scores and ranks imported with the "
+        "solutions).  [default: a verifier that executes tests, else recorded]",
         metavar="NAME",
     ),
 ]
 Suites = Annotated[
     tuple[str, ...],
     option(
-        "Count these suites together (repeatable).  [default: base and plus, those that were run]",
+        "Use the results of this test suite; several suites are combined (repeatable).  [default: base and "
+        "plus, if they were run]",
         "--suite",
         metavar="NAME",
     ),
 ]
-SolutionsEach = Annotated[int, option("Solutions of a problem, the ground truth included.", ge=1, le=1_000)]
+SolutionsEach = Annotated[int, option("Number of solutions per problem, including the ground truth.", ge=1, le=1_000)]
 SelectionRules = Annotated[
     Literal["released", "formula"],
     option(
-        "As the authors' code selects, the ground truth at rank 1; or by the formula of the paper's section 2.2, read "
-        "literally, which keeps no ground truth: on 40 real problems it had rank 1 in 10."
+        "Rules of the selection: released (those of the authors' code, with the ground truth at rank 1) or "
+        "formula (section 2.2 of the paper, read literally, which may drop the ground truth: on 40 real "
+        "problems it had rank 1 in 10)."
     ),
 ]
 
@@ -44,7 +48,7 @@ def sizes_up_to(most: int) -> Callable[[str], tuple[int, ...]]:
     def read(text: str) -> tuple[int, ...]:
         words = text.split(",")
         if not all(word.strip().isdecimal() and len(word) < 10 and 1 <= int(word) <= most for word in words):
-            raise UsageError(f"Write whole numbers from 1 to {most:,} with commas between them.")
+            raise UsageError(f"Write whole numbers from 1 to {most:,} separated by commas.")
         return tuple(sorted(set(map(int, words))))
 
     return read

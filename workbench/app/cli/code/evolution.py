@@ -30,16 +30,7 @@ from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import (
-    NONE_GIVEN,
-    DatabaseOrFile,
-    Force,
-    InShard,
-    Options,
-    Trust,
-    Whole,
-    option,
-)
+from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, InShard, Options, Trust, Whole, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records.duplicates import DuplicateReport
@@ -50,50 +41,77 @@ if TYPE_CHECKING:
 
 
 class CodeEvolveOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("Name of the evolution; its suites are named after it.", metavar="NAME")]
+    name: Annotated[str, option("Name of the evolution, and prefix of its test suites.", metavar="NAME")]
     model: Annotated[
-        str | None, option("Writer of tests: [models.NAME] of workbench.toml, or one at a base_url", metavar="NAME")
+        str | None,
+        option(
+            "Model that writes the tests: NAME of a table [models.NAME] in workbench.toml, or "
+            "a model name on the server at base_url.",
+            metavar="NAME",
+        ),
     ] = None
     settings: ModelSettings = NONE_GIVEN
-    rounds: Annotated[int, option(ge=1, le=20)] = 3
-    seed: Annotated[int, option("Seed of all draws.")] = 0
-    problems: Annotated[Whole | None, option("Only the first N problems that can evolve.")] = None
-    only: Annotated[Path | None, option("Only problems of this file, such as duplicates writes.", metavar="FILE")] = (
-        None
-    )
+    rounds: Annotated[int, option("Number of rounds.", ge=1, le=20)] = 3
+    seed: Annotated[int, option("Seed of all random draws.")] = 0
+    problems: Annotated[
+        Whole | None, option("Maximum number of problems to evolve; the first suitable ones are used.")
+    ] = None
+    only: Annotated[
+        Path | None,
+        option("Evolve only the problems in this file, such as the output of code duplicates.", metavar="FILE"),
+    ] = None
     shard: InShard = None
-    suite: Annotated[str, option("The tests of round 0.", metavar="NAME")] = "base"
-    asked: Annotated[int, option("Tests requested at a time.", "--tests", ge=1, le=200)] = 20
+    suite: Annotated[str, option("Test suite to start from, as round 0.", metavar="NAME")] = "base"
+    asked: Annotated[int, option("Number of tests requested per model call.", "--tests", ge=1, le=200)] = 20
     objective: Annotated[
         Literal["released", "max-min", "max-sum"],
-        option("How three solutions are chosen in addition to the two best (docs/code-evolution.md)."),
+        option("Criterion by which three solutions are chosen in addition to the two best (docs/code-evolution.md)."),
     ] = "released"
     easiest: Annotated[
-        float | None, option("Don't show tests as examples that at least this share passes.", gt=0, le=1)
+        float | None,
+        option("Don't show the model, as examples, tests that at least this share of solutions passes.", gt=0, le=1),
     ] = None
-    keep_unverified: Annotated[bool, option("Keep tests that the reference solution fails, too.")] = False
+    keep_unverified: Annotated[bool, option("Keep tests even if the reference solution fails them.")] = False
     seconds: Annotated[
         float | None,
-        option("Per test; by default its problem's limit, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600),
+        option(
+            "Time limit per test, in seconds.  [default: the problem's limit, else 3]",
+            "--timeout",
+            metavar="SECONDS",
+            ge=0.01,
+            le=600,
+        ),
     ] = None
-    extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
+    extractor: Annotated[
+        Literal["fence-1", "lines-1"],
+        option(
+            "How code is extracted from a reply: fence-1 (the last fenced block with the entry point) or "
+            "lines-1 (the longest range of lines that parses)."
+        ),
+    ] = "fence-1"
     templates: OwnPromptFiles = ()
     dataset: ProblemSet = None
     programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    show: Annotated[bool, option("Only show the state of the evolution.")] = False
+    show: Annotated[bool, option("Show the state of the evolution without continuing it.")] = False
     page: Annotated[
-        Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
+        Path | None, option("Write tables and plots to this file, as an HTML page.", metavar="FILE", output="stream")
     ] = None
     lines: Annotated[
-        Path | None, option("Write the result for training.", "--export", metavar="FILE", output="stream")
+        Path | None,
+        option(
+            "Write the evolved problems and tests to this file, as training data.",
+            "--export",
+            metavar="FILE",
+            output="stream",
+        ),
     ] = None
     force: Force = False
 
 
 @verb(to_stdout=ToStdout("page", "lines"))
 def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
-    """Grow suites of tests harder by rounds against the solutions they let through (EvolveCoder).
+    """Make test suites harder, round by round, against the solutions that pass them (EvolveCoder).
 
     In each round a model sees five solutions with their results and writes tests: first tests that the best ones fail,
     then tests that distinguish similar ones. The tests run on all solutions of the problem and are filtered. The result
@@ -104,7 +122,7 @@ def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
     workbench code evolve DB --name hard --show --page hard.html --export hard.jsonl
     """
     if options.model is None and not options.show:
-        raise UsageError("Say which model writes tests: --model NAME", "To show an evolution: --show")
+        raise UsageError("Name the model that writes the tests: --model NAME", "To show an evolution: --show")
     from workbench.coding.evolution import evolved
     from workbench.coding.evolution.running import export, write_page
     from workbench.coding.evolution.tables import evolution_text
@@ -164,18 +182,26 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
     model: Annotated[
-        str | None, option("A model of embeddings on a server: [models.NAME], or one at a base_url", metavar="NAME")
+        str | None,
+        option(
+            "Embedding model on a server: NAME of a table [models.NAME] in workbench.toml, or "
+            "a model name on the server at base_url.",
+            metavar="NAME",
+        ),
     ] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
-        str | None, option("A model of sentence-transformers on this machine: a folder or hub name.", metavar="NAME")
+        str | None,
+        option(
+            "Embedding model of sentence-transformers on this machine: a folder or a Hugging Face name.", metavar="NAME"
+        ),
     ] = None
-    threshold: Annotated[float, option("Problems are duplicates above this similarity.", ge=-1, le=1)] = 0.9
-    seed: Annotated[int, option("Seed of the choice of the one that is kept.")] = 0
+    threshold: Annotated[float, option("Cosine similarity above which two problems are duplicates.", ge=-1, le=1)] = 0.9
+    seed: Annotated[int, option("Seed of the random choice of which duplicate is kept.")] = 0
     kept: Annotated[
         Path | None,
         option(
-            "Write the kept problems, for code evolve.",
+            "Write the kept problems to this file, as input of code evolve --only.",
             "--output",
             metavar="FILE",
             output="stream",
@@ -227,26 +253,34 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
 # -- ``workbench code refine DB --model MODEL --output FILE``
 
 
-_WHY = {
-    "no_problem": "no reply, or an incomplete one",
-    "few_tests": "too few of its tests check the function",
-}
+_WHY = {"no_problem": "no reply, or an incomplete one", "few_tests": "too few of its tests check the function"}
 
 
 class CodeRefineOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("Name of the calls' run.", metavar="NAME")] = "refined"
+    name: Annotated[str, option("Name of the run that records the model calls.", metavar="NAME")] = "refined"
     model: Annotated[
-        str, option("Model that writes: [models.NAME] of workbench.toml, or one at a base_url.", metavar="NAME")
+        str,
+        option(
+            "Model that rewrites the problems: NAME of a table [models.NAME] in workbench.toml, or a "
+            "model name on the server at base_url.",
+            metavar="NAME",
+        ),
     ]
     settings: ModelSettings = NONE_GIVEN
     functions: Annotated[
-        bool, option("Include problems that already ask for a function; by default only those of standard input.")
+        bool, option("Also rewrite problems that already ask for a function, not only those that read standard input.")
     ] = False
     file: Annotated[
-        Path, option("File for the new problems, for workbench import.", "--output", metavar="FILE", output="stream")
+        Path,
+        option(
+            "Write the rewritten problems to this file, as input of `workbench import`.",
+            "--output",
+            metavar="FILE",
+            output="stream",
+        ),
     ]
     wish: RefinementOptions = RefinementOptions()
-    problems: Annotated[Whole | None, option("Only the first N.")] = None
+    problems: Annotated[Whole | None, option("Maximum number of problems to rewrite; the first ones are used.")] = None
     dataset: ProblemSet = None
     programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
@@ -299,7 +333,9 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 def _show_refined(report: RefineReport, file: Path) -> None:
     show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
     if report.tried_tests:
-        show(f"Their own solutions pass {report.passed_tests:,} of {report.tried_tests:,} tests; they are no oracle.")
+        show(
+            f"Their own solutions pass {report.passed_tests:,} of {report.tried_tests:,} tests; they are not an oracle."
+        )
     if untried := report.tests - report.tried_tests:
         show(f"{counted(untried, 'test')} came without a solution to run them on.")
     say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
@@ -309,21 +345,27 @@ def _show_refined(report: RefineReport, file: Path) -> None:
 
 
 class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):
-    file: Annotated[Path, option("Pass vectors.", "--from", metavar="FILE")]
+    file: Annotated[Path, option("Input file with the pass vectors, one case per line.", "--from", metavar="FILE")]
     mode: Annotated[
         Literal["adversarial", "discriminative"],
-        option("The best and most diverse five, or the five that tests distinguish least."),
+        option(
+            "Solutions to choose: adversarial (the best and most diverse five) or discriminative (the "
+            "five that the tests distinguish least)."
+        ),
     ]
     objective: Annotated[
         Literal["released", "max-min", "max-sum"],
-        option("For adversarial: released chooses among those that pass 40 % to under 90 %, the others among all."),
+        option(
+            "Criterion of --mode adversarial: released chooses among solutions that pass 40 % to under 90 "
+            "% of the tests, the others among all."
+        ),
     ] = "released"
-    seed: Annotated[int, option("Seed of draws among equals.")] = 0
+    seed: Annotated[int, option("Seed of the random choice between equally good solutions.")] = 0
 
 
 @verb(json=False)
 def representatives_command(options: CodeRepresentativesOptions) -> None:
-    """Choose the solutions a model is shown when tests evolve, one JSON line per case: name, selected, …
+    """Choose the solutions that the model sees in code evolve, one JSON line per case: name, selected, …
 
     FILE holds one case per line, {"name": …, "vectors": ["1101", …]}, or one object of such cases by name. Each vector
     is one solution, with one character per test, 1 for a pass; selected holds indexes into the list, from 0.

@@ -60,14 +60,20 @@ class CodeSelectOptions(Options, frozen=True, kw_only=True):
     rules: SelectionRules = "released"
     filter_: Annotated[
         Literal["exception", "stderr"],
-        option("Drop solutions that fail every test without an assertion: by exception type, or by standard error."),
+        option(
+            "How to recognise an assertion failure: by the exception type or by standard error. Solutions "
+            "that fail every test in another way are dropped."
+        ),
     ] = "exception"
-    exact: Annotated[bool, option("Compare distances as decimal fractions, not as floats.")] = False
+    exact: Annotated[bool, option("Compare distances as exact decimal fractions instead of floats.")] = False
     truth: Truth = None
     suites: Suites = ()
     where: Where = ()
     write: Annotated[
-        Path | None, option("Write the set, with its texts and tests, too.", metavar="FILE", output="stream")
+        Path | None,
+        option(
+            "Also write the selected solutions, with texts and tests, to this file.", metavar="FILE", output="stream"
+        ),
     ] = None
     workers: Programs = None
     cluster: OnCluster = None
@@ -188,21 +194,33 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     verifiers: Verifiers = ()
     truth: Truth = None
     suites: Suites = ()
-    k: Annotated[int | None, option("Only the k solutions per problem that select would keep.", ge=1, le=1_000)] = None
+    k: Annotated[
+        int | None, option("Use only the K solutions per problem that code select would keep.", ge=1, le=1_000)
+    ] = None
     missing: Annotated[
         Missing | None,
-        option("A missing score counts as the lowest (zero, the default), or excludes the problem (drop)."),
+        option(
+            "How missing scores are handled: zero (counted as the verifier's lowest score, the default) "
+            "or drop (the problem is excluded)."
+        ),
     ] = None
-    by: Annotated[Literal["problem"] | None, option("One line per problem instead of one per data set.")] = None
+    by: Annotated[Literal["problem"] | None, option("Print one row per problem instead of one per data set.")] = None
     paper: Annotated[
         bool,
         option(
-            "One line per verifier, with data sets as columns, as in the paper's tables; in a database whose "
-            "tests were run, for 5 selected solutions unless --k is given."
+            "Use the layout of the paper's tables: one row per verifier, data sets as columns. If the "
+            "database has test results, 5 solutions are selected unless --k is given."
         ),
     ] = False
     samples: Annotated[
-        int, option("Bootstrap samples of intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+        int,
+        option(
+            "Number of bootstrap resamples for the intervals; 0 for no intervals.",
+            "--bootstrap",
+            metavar="SAMPLES",
+            ge=0,
+            le=100_000,
+        ),
     ] = 2_000
     seed: BootstrapSeed = 0
     where: Where = ()
@@ -283,7 +301,9 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
     source: Source = None
     verifiers: Annotated[
         tuple[str, ...],
-        option("Also this verifier's scores of the selected solutions (repeatable).", "--verifier", metavar="NAME"),
+        option(
+            "Also show this verifier's scores of the selected solutions (repeatable).", "--verifier", metavar="NAME"
+        ),
     ] = ()
     k: SolutionsEach = 5
     rules: SelectionRules = "released"
@@ -351,10 +371,11 @@ class CodeSaturationOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     sizes: Annotated[
-        tuple[int, ...], option("Numbers of tests, up to 15.", "--k", metavar="K[,K…]", read=sizes_up_to(15))
+        tuple[int, ...],
+        option("Numbers of tests to draw, each up to 15.", "--k", metavar="K[,K…]", read=sizes_up_to(15)),
     ] = tuple(range(1, 11))
-    resamples: Annotated[int, option("Number of draws of tests.", ge=2, le=100_000)] = 100
-    seed: Annotated[SeedNumber, option("Seed of the draws.")] = 0
+    resamples: Annotated[int, option("Number of random draws of tests.", ge=2, le=100_000)] = 100
+    seed: Annotated[SeedNumber, option("Seed of the random draws.")] = 0
     where: Where = ()
     form: TableForm = TableForm()
 
@@ -386,17 +407,29 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
     sizes: Annotated[
-        tuple[int, ...], option("Number of drawn solutions.", "--k", metavar="K[,K…]", read=sizes_up_to(100_000))
+        tuple[int, ...],
+        option(
+            "Values of k, the number of solutions drawn per problem.",
+            "--k",
+            metavar="K[,K…]",
+            read=sizes_up_to(100_000),
+        ),
     ] = (1, 4, 8)
     verifier: Annotated[
-        str | None, option("Use a verifier's verdicts instead of the outcomes of tests.", metavar="NAME")
+        str | None, option("Use this verifier's verdicts instead of test outcomes.", metavar="NAME")
     ] = None
     truth: Truth = None
     suites: Suites = ()
-    by_model: Annotated[bool, option("By model as well as by data set, with the average over data sets.")] = False
+    by_model: Annotated[
+        bool, option("Break down by model as well as by data set, with the average over data sets.")
+    ] = False
     against: Annotated[
         str | None,
-        option("With --by-model: how far averages are above this model's, and its gain over each.", metavar="MODEL"),
+        option(
+            "With --by-model: compare each model's average with this model's, as a difference in points "
+            "and in percent.",
+            metavar="MODEL",
+        ),
     ] = None
     where: Where = ()
     form: TableForm = TableForm()
@@ -421,9 +454,9 @@ def passk_command(options: CodePasskOptions) -> Output:
         **{"by-model": options.by_model},
     )
     if options.against is not None and not options.by_model:
-        raise click.UsageError("--against goes with --by-model.")
+        raise click.UsageError("--against requires --by-model.")
     if options.verifier is not None and (options.truth or options.suites):
-        raise click.UsageError("--verifier uses verdicts: --truth and --suite go without it.")
+        raise click.UsageError("--verifier uses verdicts: it can't be combined with --truth or --suite.")
     if options.source is None:
         return _pass_output(_stored(options), options)
     from workbench.coding.ranking.passing import pass_of_file

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 class CodeResultsOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[
-        str | None, option("Verifier of the outcomes; by default all that ran solutions.", metavar="NAME")
+        str | None,
+        option("Name of the verifier that ran the solutions.  [default: all that ran solutions]", metavar="NAME"),
     ] = None
     run: Run = None
-    suite: Annotated[str | None, option("Only this suite of tests.", metavar="NAME")] = None
+    suite: Annotated[str | None, option("Print only outcomes of this test suite.", metavar="NAME")] = None
     where: Where = ()
 
 
@@ -50,17 +51,19 @@ def results_command(project: Project, options: CodeResultsOptions) -> None:
 class CodeExcludeOptions(Options, frozen=True, kw_only=True):
     problem: Annotated[str, argument("[TASK_ID]")] = ""
     number: Annotated[int | None, argument("[NUMBER]")] = None
-    suite: Annotated[str, option("The suite of the test.", metavar="NAME")] = "base"
-    dataset: Annotated[str | None, option("The problem's data set, if several contain that id.", metavar="NAME")] = None
-    reason: Annotated[str, option("Why the test shall not count.", metavar="TEXT")] = ""
+    suite: Annotated[str, option("Test suite that contains the test.", metavar="NAME")] = "base"
+    dataset: Annotated[
+        str | None, option("Data set of the problem, if several contain a problem with this id.", metavar="NAME")
+    ] = None
+    reason: Annotated[str, option("Reason for excluding the test.", metavar="TEXT")] = ""
     by: By = BY
-    undo: Annotated[bool, option("Let the test count again.")] = False
-    listing: Annotated[bool, option("List the tests that are set apart, with reason and author.", "--list")] = False
+    undo: Annotated[bool, option("Include an excluded test again.")] = False
+    listing: Annotated[bool, option("List excluded tests, with reason and author.", "--list")] = False
 
 
 @verb
 def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
-    """Set a suspect test apart so that it never counts; list such tests, or include one again.
+    """Exclude a suspect test so that it never counts; list such tests, or include one again.
 
     workbench code exclude DB HumanEval/140 3 --reason "wants what the problem doesn't ask for"
 
@@ -76,7 +79,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
     if not options.problem or options.number is None:
         raise UsageError("Write: workbench code exclude DB TASK_ID NUMBER --reason TEXT (or --list)")
     if options.undo and options.reason:
-        raise UsageError("--undo needs no reason.")
+        raise UsageError("--undo takes no --reason.")
     question = apart.problem_named(project, options.problem, options.dataset)
     place = (question, options.suite, options.number - 1)
     changed = (
@@ -84,7 +87,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
         if options.undo
         else apart.exclude_test(project, *place, reason=options.reason, by=options.by)
     )
-    how = "counts again" if options.undo else "is set apart: no metric counts it"
+    how = "counts again" if options.undo else "is excluded from all metrics"
     said = f"test {options.number} of {options.suite}, {options.problem}: {'' if changed else 'already '}{how}"
     return Output({"changed": changed}, lambda _: [said])
 

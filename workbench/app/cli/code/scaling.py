@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from workbench.app.cli.code.common import Suites, Truth, sizes_up_to
-from workbench.app.cli.common import (
-    REFUSED_SOME,
-    Models,
-    ModelSettings,
-    drawing,
-    follow,
-    say_calls,
-    trusting,
-)
+from workbench.app.cli.common import REFUSED_SOME, Models, ModelSettings, drawing, follow, say_calls, trusting
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.coding.options import ProblemSet, Targets, TestOptions
 from workbench.core.options import (
@@ -40,28 +32,37 @@ if TYPE_CHECKING:
 
 class CodeScaleOptions(Options, frozen=True, kw_only=True):
     database: Database
-    name: Annotated[str, option("Name of the suites and their verifiers: NAME-5, or NAME-MODEL-5.")] = "scale"
+    name: Annotated[
+        str, option("Name of the test suites and their verifiers, such as NAME-5, or NAME-MODEL-5 for several models.")
+    ] = "scale"
     models: Models
     settings: ModelSettings = NONE_GIVEN
-    sizes: Annotated[tuple[int, ...], option("Numbers of tests.", "--n", metavar="N[,N…]", read=sizes_up_to(100))] = (
-        5,
-        10,
-        15,
-        20,
-        25,
-    )
+    sizes: Annotated[
+        tuple[int, ...],
+        option("Numbers of tests; one test suite is written for each.", "--n", metavar="N[,N…]", read=sizes_up_to(100)),
+    ] = (5, 10, 15, 20, 25)
     wish: TestOptions = TestOptions()
     dataset: ProblemSet = None
     truth: Truth = None
     suites: Suites = ()
     samples: Annotated[
-        int, option("Bootstrap samples of intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+        int,
+        option(
+            "Number of bootstrap resamples for the intervals; 0 for no intervals.",
+            "--bootstrap",
+            metavar="SAMPLES",
+            ge=0,
+            le=100_000,
+        ),
     ] = 2_000
     seed: BootstrapSeed = 0
     page: Annotated[
-        Path | None, option("Write table and curve as a page of HTML.", metavar="FILE", output="stream")
+        Path | None,
+        option("Write the table and the curve to this file, as an HTML page.", metavar="FILE", output="stream"),
     ] = None
-    workers: Annotated[int | None, option("Solutions run in parallel; one per core by default.", ge=1, le=256)] = None
+    workers: Annotated[
+        int | None, option("Number of solutions run in parallel.  [default: one per core]", ge=1, le=256)
+    ] = None
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
     form: TableForm = TableForm()
@@ -79,14 +80,7 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     """
     from workbench.coding.problems import code_dataset
     from workbench.coding.ranking.truth import truth_of
-    from workbench.coding.synthesis.scaling import (
-        points,
-        require_scalable,
-        scale_as,
-        scaled,
-        suite_options,
-        write_page,
-    )
+    from workbench.coding.synthesis.scaling import points, require_scalable, scale_as, scaled, suite_options, write_page
     from workbench.coding.synthesis.tests import USUAL, write_tests
     from workbench.runs.generation import models_from
     from workbench.runs.verifying import start

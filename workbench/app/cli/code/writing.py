@@ -27,7 +27,7 @@ from workbench.core.text.figures import counted
 
 
 class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("Name of these solutions: their ids begin with it.")]
+    name: Annotated[str, option("Name of these solutions, and prefix of their ids.")]
     models: Models
     settings: ModelSettings = NONE_GIVEN
     wish: SolutionOptions = SolutionOptions()
@@ -38,10 +38,10 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions) -> Output:
-    """Have models write solutions, right and wrong ones, until each problem has k different scores.
+    """Have models write correct and incorrect solutions until each problem has k different scores.
 
     Solutions are executed in the sandbox and join the data set; in a problem without a ground truth the reference
-    becomes one. The same command continues, and asks nothing twice.
+    becomes one. The same command continues, and repeats no request.
     """
     from workbench.coding.problems import programs_sandbox
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, run_name, write_solutions
@@ -51,10 +51,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
     cluster = cluster_at(options.programs.cluster)
-    with (
-        programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox,
-        drawing() as watch,
-    ):
+    with programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox, drawing() as watch:
         report = trusting(
             lambda yes: write_solutions(
                 project,
@@ -78,12 +75,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
         after.append("  Some calls failed permanently; the same command tries them again.")
     if killed:
         after.append(f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again.")
-    return Output(
-        report,
-        _show,
-        after=after,
-        code=REFUSED_SOME if after else 0,
-    )
+    return Output(report, _show, after=after, code=REFUSED_SOME if after else 0)
 
 
 def _show(report: SolutionsWritten) -> None:
@@ -102,7 +94,7 @@ def _show(report: SolutionsWritten) -> None:
 
 
 class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
-    suite: Annotated[str, option("Name of the suite of these tests.", metavar="NAME")]
+    suite: Annotated[str, option("Name of the new test suite.", metavar="NAME")]
     models: Models
     settings: ModelSettings = NONE_GIVEN
     wish: SuiteOptions = SuiteOptions()
@@ -112,7 +104,7 @@ class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Output:
-    """Have a model write a suite of tests; the same command continues, and asks nothing twice.
+    """Have a model write a test suite; the same command continues, and repeats no request.
 
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
@@ -156,14 +148,15 @@ def _lines(report: TestsWritten) -> Iterator[str]:
 
 
 class CodePoolOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("Name of these solutions: their ids begin with it.")] = "pool"
+    name: Annotated[str, option("Name of these solutions, and prefix of their ids.")] = "pool"
     models: Models
     settings: ModelSettings = NONE_GIVEN
-    samples: Annotated[int, option("Solutions per model.", ge=1, le=1000)] = 8
+    samples: Annotated[int, option("Number of solutions per model and problem.", ge=1, le=1000)] = 8
     field: Annotated[
         str | None,
         option(
-            "Send this field of the problem's row instead of its text: instruct_prompt of BigCodeBench.",
+            "Send the model this field of the problem's row instead of the problem's text, such as "
+            "instruct_prompt of BigCodeBench.",
             "--ask-by",
             metavar="FIELD",
         ),
@@ -177,7 +170,7 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
 def pool_command(project: Project, options: CodePoolOptions) -> Output:
     """Have every model write the same number of solutions of each problem, and keep all of them.
 
-    The paper's pools are 8 models with 8 solutions each. The same command continues, and asks nothing twice.
+    The paper's pools are 8 models with 8 solutions each. The same command continues, and repeats no request.
     """
     from workbench.coding.synthesis.asking import USUAL, fill
     from workbench.runs.generation import models_from

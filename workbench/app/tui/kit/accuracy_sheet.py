@@ -194,9 +194,7 @@ def of_verifier(sheet: AccuracySheet, verifier: str, figure: Figure, order: Shee
     found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], by, figure)))
     columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
     return Detail(
-        _verifier_title(sheet, verifier),
-        laid_out(columns),
-        rows_of(columns, found, lambda row: row.group is not None),
+        _verifier_title(sheet, verifier), laid_out(columns), rows_of(columns, found, lambda row: row.group is not None)
     )
 
 

@@ -100,17 +100,10 @@ FIGURES: Final[dict[str, Figure]] = {
         tested=True,
     ),
     "balanced": Figure(
-        "balanced accuracy in %",
-        lambda row: row.balanced_accuracy,
-        interval=lambda row: row.balanced_accuracy_ci,
+        "balanced accuracy in %", lambda row: row.balanced_accuracy, interval=lambda row: row.balanced_accuracy_ci
     ),
     "mcc": Figure(
-        "MCC, from -1 to 1",
-        lambda row: row.mcc,
-        _three,
-        low=-1.0,
-        ends=("-1", "1"),
-        interval=lambda row: row.mcc_ci,
+        "MCC, from -1 to 1", lambda row: row.mcc, _three, low=-1.0, ends=("-1", "1"), interval=lambda row: row.mcc_ci
     ),
     "fpr": Figure("FPR in %: wrong completions accepted", lambda row: row.fpr, rising=False),
     "fnr": Figure("FNR in %: right completions rejected", lambda row: row.fnr, rising=False),
@@ -192,10 +185,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
     rows = report.rows
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
-        (
-            figure.rising is not None and any(0 < row.n < PALE_N for row in rows),
-            f"pale: n < {PALE_N}",
-        ),
+        (figure.rising is not None and any(0 < row.n < PALE_N for row in rows), f"pale: n < {PALE_N}"),
         (
             figure.tested and any(row.is_significant for row in rows),
             f"{star_of(report)} q < {LEVEL:.2f}".replace("0.", "."),

@@ -118,17 +118,10 @@ def card_texts(item: AnnotationItem) -> CardTexts:
         card=card,
         question=Views(question, [(max(len(question) - QUESTION_TAIL, 0), len(question))]),
         reference=Views(
-            item.reference,
-            [card.passage or (0, len(item.reference))],
-            card.reference,
-            guess=card.reference_guessed,
+            item.reference, [card.passage or (0, len(item.reference))], card.reference, guess=card.reference_guessed
         ),
         completion=Views(
-            completion,
-            card.windows,
-            card.completion,
-            guess=card.completion_guessed,
-            fold=card.absence != "no_reply",
+            completion, card.windows, card.completion, guess=card.completion_guessed, fold=card.absence != "no_reply"
         ),
     )
 

@@ -124,9 +124,7 @@ def _laid_out(one: Column[Record]) -> TableColumn:
 
 
 def rows_of(
-    columns: Columns[Record],
-    records: Iterable[tuple[int, Record]],
-    block: Callable[[Record], int] = lambda _: 0,
+    columns: Columns[Record], records: Iterable[tuple[int, Record]], block: Callable[[Record], int] = lambda _: 0
 ) -> list[TableRow]:
     there = [one for one in columns if one.there]
     rows = [TableRow(row_id, tuple(one.cell(record) for one in there), block(record)) for row_id, record in records]

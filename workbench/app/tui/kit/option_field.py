@@ -38,9 +38,7 @@ class PickMany(Static, can_focus=True):
         names: Names to select from.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "list", "List", show=False, id="pick-many.list"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "list", "List", show=False, id="pick-many.list")]
 
     class Changed(Message):
         """The selection has changed."""

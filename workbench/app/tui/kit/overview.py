@@ -48,9 +48,7 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
         part = share(count, status.items)
         lines.append(
             Content.assemble(
-                (f"{mark} {state:<11}", style),
-                (bar(part, room), style),
-                f" {count:>10,} {percent(part):>6} %",
+                (f"{mark} {state:<11}", style), (bar(part, room), style), f" {count:>10,} {percent(part):>6} %"
             )
         )
     return _lines(lines)

@@ -72,7 +72,7 @@ def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str
     if (reason := matrix.excluded.get(position)) is not None:
         return f"set apart: {reason.words}"
     fault = matrix.faults.get(test)
-    return PLACES[matrix.where[test]] if fault is None else f"broken: the reference fails it too: {fault}"
+    return PLACES[matrix.where[test]] if fault is None else f"broken: the reference solution fails it too: {fault}"
 
 
 def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:

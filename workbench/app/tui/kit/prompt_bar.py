@@ -25,7 +25,7 @@ class CompletingInput(Line):
     """An input whose suggestion is taken with tab (or right, at its end)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "cursor_right", "Complete", show=False, id="prompt.complete"),
+        Binding("tab", "cursor_right", "Complete", show=False, id="prompt.complete")
     ]
 
 

@@ -223,8 +223,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self._conclude(sheet)
         self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
         self.query_one("#accuracy-legend", Static).update(
-            view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)),
-            layout=False,
+            view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)), layout=False
         )
         names = sheet.ordered(self.order, figure, self.pinned)
         matrix.put(

@@ -45,9 +45,7 @@ _NOT_GIVEN = Choice(DEFAULT, "default")
 class Heading(Static, can_focus=True):
     """The title of a section; enter folds and unfolds it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "fold", "Fold", show=False, id="section.fold"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "fold", "Fold", show=False, id="section.fold")]
 
     class Folded(Message):
         """It is to be folded, or unfolded."""

@@ -143,7 +143,7 @@ class AdjudicateScreen(JudgingScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = ADJUDICATE_ACTIONS
     ROLE: ClassVar[Role] = "adjudicator"
     OF_ITEM: ClassVar[frozenset[str]] = JudgingScreen.OF_ITEM | {
-        *("decide", "unsuitable", "type", "accept", "skip", "note", "tag", "labels", "case"),
+        *("decide", "unsuitable", "type", "accept", "skip", "note", "tag", "labels", "case")
     }
 
     def __init__(self, first: tuple[Task, int] | None = None) -> None:

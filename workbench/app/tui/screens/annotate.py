@@ -105,7 +105,7 @@ class AnnotateScreen(ItemFlow):
     TITLE_TEXT = "Annotate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ANNOTATE_ACTIONS
     OF_ITEM: ClassVar[frozenset[str]] = ItemFlow.OF_ITEM | {
-        *("label", "unsuitable", "type", "unsure", "tag", "partial", "skip", "note", "flag"),
+        *("label", "unsuitable", "type", "unsure", "tag", "partial", "skip", "note", "flag")
     }
 
     def __init__(self, completion: int | None = None) -> None:

@@ -295,7 +295,7 @@ class CodeProblemScreen(LiveScreen):
 
     def _stored(self, test: TestDecision, reason: str | None, done: bool) -> None:
         self.line_stored(_WHY_APART, test)
-        counts = "counts again" if reason is None else "is set apart: no metric counts it"
+        counts = "counts again" if reason is None else "is excluded from all metrics"
         again = f" {key_of('code-problem.retry')} runs the solutions again for new verdicts." if done else ""
         self.notify(f"Test {test.position + 1} {counts}.{again}", markup=False)
         self.read_again()

@@ -113,11 +113,7 @@ _READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
 }
 
 
-_TASKS: Final[dict[Task, str]] = {
-    "best-of": "Best of n",
-    "estimate": "Estimate",
-    "downstream": "Downstream",
-}
+_TASKS: Final[dict[Task, str]] = {"best-of": "Best of n", "estimate": "Estimate", "downstream": "Downstream"}
 """The tasks, in the order of the keys."""
 
 _STANDINGS: Final[dict[Standing, Cell]] = {

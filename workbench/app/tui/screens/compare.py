@@ -97,9 +97,7 @@ class CompareScreen(TableScreen, FigureScreen):
         yield Static(id="compare-verdict", markup=False)
         yield Static(id="compare-head", markup=False)
         yield Horizontal(
-            Static(id="compare-paired", markup=False),
-            Static(id="compare-tests", markup=False),
-            id="compare-figures",
+            Static(id="compare-paired", markup=False), Static(id="compare-tests", markup=False), id="compare-figures"
         )
         yield Static(id="compare-tabs", markup=False)
 
@@ -125,13 +123,7 @@ class CompareScreen(TableScreen, FigureScreen):
         self.count_in_thread(partial(self._read, asked), self._show, group="compare")
 
     def _read(self, pair: Pair) -> PairedComparison:
-        return compared(
-            self.project,
-            pair.a,
-            pair.b,
-            by=pair.by,
-            **counting(pair),
-        )
+        return compared(self.project, pair.a, pair.b, by=pair.by, **counting(pair))
 
     def _show(self, found: PairedComparison) -> None:
         assert self.asked is not None

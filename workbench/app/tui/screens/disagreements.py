@@ -37,14 +37,7 @@ from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
-from workbench.measuring.reviewing.deciding import (
-    ErrorLine,
-    Part,
-    categories_of,
-    error_lines,
-    error_table,
-    group_words,
-)
+from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, error_table, group_words
 from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
 from workbench.tables.files import written
 

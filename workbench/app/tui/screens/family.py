@@ -192,12 +192,7 @@ class FamilyScreen(FigureScreen):
         self.count_in_thread(partial(self._read, asked), self._show, group="family")
 
     def _read(self, asked: FamilyQuery) -> FamilySheet:
-        found = family(
-            self.project,
-            asked.verifiers or self.verifiers,
-            against=asked.against,
-            **counting(asked),
-        )
+        found = family(self.project, asked.verifiers or self.verifiers, against=asked.against, **counting(asked))
         return FamilySheet(found, joint_errors(self.project, asked.verifiers or self.verifiers, **counting(asked)))
 
     def trouble(self, error: BaseException | None) -> None:

@@ -101,12 +101,7 @@ def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
         warned("untyped", lambda one: one.types.get(_UNTYPED, 0), 7),
         number("drawn", lambda one: sum(one.drawn.values())),
         column(
-            "licence",
-            lambda one: "" if one is total else one.licence,
-            _licence,
-            words=True,
-            room=(7, 24),
-            there=wide,
+            "licence", lambda one: "" if one is total else one.licence, _licence, words=True, room=(7, 24), there=wide
         ),
     )
 

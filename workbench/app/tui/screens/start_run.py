@@ -178,10 +178,7 @@ class StartRequest(Struct, frozen=True, kw_only=True):
 _WHERE = "items"
 _NAME = "name"
 _BATCH = "batch"
-_BATCHES = {
-    "no": "single calls, answered at once",
-    "yes": "batches, within a day, at half the price",
-}
+_BATCHES = {"no": "single calls, answered at once", "yes": "batches, within a day, at half the price"}
 
 
 class StartOffer(NamedTuple):

@@ -52,12 +52,7 @@ class TemplateScreen(FormScreen):
     )
 
     def __init__(
-        self,
-        kind: str,
-        options: Mapping[str, str],
-        verifier: str,
-        item: ItemDetail | None,
-        then: Callable[[str], None],
+        self, kind: str, options: Mapping[str, str], verifier: str, item: ItemDetail | None, then: Callable[[str], None]
     ) -> None:
         super().__init__()
         self._kind, self._options, self._verifier = kind, options, verifier

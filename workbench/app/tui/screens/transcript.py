@@ -275,11 +275,7 @@ def _written_columns(places: Mapping[int, int]) -> Columns[WrittenReply]:
 _LEFT_OUT = "∅"
 _SIMULATED = "┆"
 _CHOSEN = "▶"
-_MARKS: dict[bool | None, tuple[str, Tone]] = {
-    True: ("✓", "success"),
-    False: ("✗", "error"),
-    None: ("?", "warning"),
-}
+_MARKS: dict[bool | None, tuple[str, Tone]] = {True: ("✓", "success"), False: ("✗", "error"), None: ("?", "warning")}
 _LEGEND = f"✓ found right  ✗ found wrong  ? not read  {_LEFT_OUT} left out  {_SIMULATED} simulated from here"
 
 

@@ -207,7 +207,9 @@ class RewardGate:
     def _require_known(self, request: web.Request) -> None:
         if self.rules.token is None:
             if not self._answers_to(request.headers.get("Host", "")):
-                raise RequestRefused(421, f"This server has another name: see {opt.allow_host}.", closes=True)
+                raise RequestRefused(
+                    421, f"This server does not accept requests for that host name: see {opt.allow_host}.", closes=True
+                )
         elif request.path != HEALTH:
             given = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
             if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):

@@ -78,11 +78,11 @@ class Metrics:
         lines = [
             *_head("info", "gauge", "The verifier."),
             f'workbench_reward_info{{verifier="{name}",version="{version}"}} 1',
-            *_head("ready", "gauge", "Whether items are taken."),
+            *_head("ready", "gauge", "Whether the server accepts items."),
             f"workbench_reward_ready {int(ready)}",
-            *_head("waiting_items", "gauge", "Items accepted, not answered, and not decided at once."),
+            *_head("waiting_items", "gauge", "Accepted items that wait for a verdict."),
             f"workbench_reward_waiting_items {waiting}",
-            *_head("in_flight_bytes", "gauge", "Bytes of requests that came and aren't answered."),
+            *_head("in_flight_bytes", "gauge", "Bytes of received requests that are not answered yet."),
             f"workbench_reward_in_flight_bytes {in_flight}",
             *_head("requests_total", "counter", "Requests by route and status."),
             *(
@@ -90,8 +90,8 @@ class Metrics:
                 for (route, status), count in sorted(self._requests.items())
             ),
             *_counted("items_total", "Items judged, by verdict.", "verdict", self._items),
-            *_counted("exhausted_total", "Items that took too much, by reason.", "reason", self._reasons),
-            *_head("stacked_total", "counter", "Items judged by a stack, by the stage that spoke and its verdict."),
+            *_counted("exhausted_total", "Items that exceeded a limit, by reason.", "reason", self._reasons),
+            *_head("stacked_total", "counter", "Items judged by a stack, by the deciding stage and its verdict."),
             *(
                 f'workbench_reward_stacked_total{{stage="{_label(stage)}",verdict="{word}"}} {count}'
                 for (stage, word), count in sorted(self._stacked.items())
@@ -145,12 +145,12 @@ def _of_nodes(nodes: Sequence[NodeUse]) -> list[str]:
 
 
 _OF_A_NODE: Final[tuple[tuple[str, str, str, Callable[[NodeUse], str]], ...]] = (
-    ("workers", "gauge", "Solutions that a node runs at a time.", lambda node: f"{node.workers}"),
-    ("refused", "gauge", "Whether a node may not work.", lambda node: f"{int(bool(node.refused))}"),
-    ("judged_total", "counter", "Solutions that a node has run.", lambda node: f"{node.judged}"),
-    ("seconds_total", "counter", "Seconds that a node was at work.", lambda node: f"{node.seconds:.6f}"),
-    ("lost_total", "counter", "Solutions that a node had when it died.", lambda node: f"{node.lost}"),
-    ("deaths_total", "counter", "How often a node, or what works there, has died.", lambda node: f"{node.deaths}"),
+    ("workers", "gauge", "Number of solutions that a node runs in parallel.", lambda node: f"{node.workers}"),
+    ("refused", "gauge", "Whether a node is rejected.", lambda node: f"{int(bool(node.refused))}"),
+    ("judged_total", "counter", "Number of solutions that a node has run.", lambda node: f"{node.judged}"),
+    ("seconds_total", "counter", "Seconds that a node has worked.", lambda node: f"{node.seconds:.6f}"),
+    ("lost_total", "counter", "Number of unfinished solutions on a node when it died.", lambda node: f"{node.lost}"),
+    ("deaths_total", "counter", "Number of times that a node, or its worker, has died.", lambda node: f"{node.deaths}"),
 )
 
 

@@ -37,12 +37,7 @@ class Throttle:
     """
 
     def __init__(
-        self,
-        *,
-        most: int = 10,
-        window_s: float = 60.0,
-        size: int = 1_000,
-        clock: Callable[[], float] = time.monotonic,
+        self, *, most: int = 10, window_s: float = 60.0, size: int = 1_000, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._most, self._window_s, self._size, self._clock = most, window_s, size, clock
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()

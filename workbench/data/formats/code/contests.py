@@ -77,7 +77,7 @@ def _text(value: Any, key: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return literal(value, key)
     if not isinstance(value, str):
-        raise RefusedError("wrong_type", key, f"An input or output in {key} is no text. Write it as text.")
+        raise RefusedError("wrong_type", key, f"An input or output in {key} is not text. Write it as text.")
     return value
 
 
@@ -117,7 +117,7 @@ def taco(row: CodeRow) -> Iterable[CodeRecord]:
 def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
     solutions = row.document("solutions") or []
     if not isinstance(solutions, list) or not all(isinstance(text, str) for text in solutions):
-        raise RefusedError("wrong_type", "solutions", "solutions is no list of texts. Write it as one, as JSON.")
+        raise RefusedError("wrong_type", "solutions", "solutions is not a list of texts. Write it as one, as JSON.")
     function, tests = tests_of(row.document("input_output"), "input_output")
     problem = Problem(
         task_id=task_id,
@@ -146,16 +146,16 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
     if document is None:
         return None, ()
     if not isinstance(document, dict):
-        raise RefusedError("wrong_type", key, f"{key} is no object. Write one with inputs and outputs.")
+        raise RefusedError("wrong_type", key, f"{key} is not an object. Write one with inputs and outputs.")
     inputs, outputs, function = (document.get(name) for name in ("inputs", "outputs", "fn_name"))
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
         raise RefusedError("wrong_type", key, f"{key} needs as many outputs as inputs. Write two lists.")
     if function is None:
         return None, tuple(exchange(*pair, key) for pair in zip(inputs, outputs, strict=True))
     if not isinstance(function, str) or not function.isidentifier():
-        raise RefusedError("wrong_type", key, f"fn_name in {key} is no name of a function.")
+        raise RefusedError("wrong_type", key, f"fn_name in {key} is not a valid function name.")
     if not all(isinstance(given, list) for given in inputs):
-        raise RefusedError("wrong_type", key, f"An input in {key} is no list of arguments.")
+        raise RefusedError("wrong_type", key, f"An input in {key} is not a list of arguments.")
     # As released, each output of a function is wrapped in a list.
     wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
     values = [wanted[0] for wanted in outputs] if wrapped else outputs
@@ -203,7 +203,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     metadata = row.document("metadata") or {}
     function = metadata.get("func_name") if isinstance(metadata, dict) else None
     if function is not None and not (isinstance(function, str) and function.isidentifier()):
-        raise RefusedError("wrong_type", "metadata", "func_name in metadata is no name of a function.")
+        raise RefusedError("wrong_type", "metadata", "func_name in metadata is not a valid function name.")
     public = _livecodebench_tests("public_test_cases", row.document("public_test_cases"), function)
     private = _livecodebench_tests(_PRIVATE, _private(row), function)
     problem = Problem(
@@ -228,7 +228,7 @@ def _listed(document: memoryview) -> list[dict[str, str]]:
     try:
         tests = msgspec.json.decode(document, type=list[_Test])
     except msgspec.ValidationError as error:
-        raise RefusedError("wrong_type", _PRIVATE, f"{_PRIVATE} is no list of tests: {error}. Mend it.") from None
+        raise RefusedError("wrong_type", _PRIVATE, f"{_PRIVATE} is not a list of tests: {error}. Fix it.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError("bad_json", _PRIVATE, f"{_PRIVATE} holds no JSON that can be read: {error}.") from None
     if len(tests) > MOST:
@@ -266,7 +266,7 @@ def _only_text(data: bytes) -> memoryview:
         elif operation:
             raise _unreadable("is a pickle of more than one text, which is never loaded. Write it as JSON.")
         if at >= len(data):
-            raise _unreadable("is no pickle that can be read. Write it as JSON.")
+            raise _unreadable("is not a pickle that can be read. Write it as JSON.")
     if found is None:
         raise _unreadable("is a pickle without a text. Write it as JSON.")
     return found
@@ -280,7 +280,7 @@ def _livecodebench_tests(key: str, document: Any, function: str | None) -> Tests
     if document is None:
         return ()
     if not isinstance(document, list) or not all(isinstance(test, dict) for test in document):
-        raise RefusedError("wrong_type", key, f"{key} is no list of objects with input, output and testtype.")
+        raise RefusedError("wrong_type", key, f"{key} is not a list of objects with input, output and testtype.")
     return tuple(_test(key, test, function) for test in document)
 
 

@@ -448,10 +448,7 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
         entry_point=entry_point,
         setup=_joined([*before, split.setup]),
         suites=named(
-            base=base,
-            plus=split.tests,
-            challenge=tests_from(row, "challenge_test_list"),
-            whole=program(whole),
+            base=base, plus=split.tests, challenge=tests_from(row, "challenge_test_list"), whole=program(whole)
         ),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())

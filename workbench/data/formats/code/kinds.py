@@ -52,9 +52,7 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
     """
     task_id = row.identifier("task_id")
     suites = named(
-        base=tests_from(row, "tests"),
-        plus=tests_from(row, "plus_tests"),
-        whole=program(row.maybe_text("whole_test")),
+        base=tests_from(row, "tests"), plus=tests_from(row, "plus_tests"), whole=program(row.maybe_text("whole_test"))
     )
     problem = Problem(
         task_id=task_id,
@@ -114,7 +112,7 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
             or not name.isprintable()
             or not 0 < len(name) <= _MAX_NAME
         ):
-            message = f"{name[:40]!r} is no name for a further suite. Write 1 to {_MAX_NAME} printable characters."
+            message = f"{name[:40]!r} is not a valid suite name. Write 1 to {_MAX_NAME} printable characters."
             raise RefusedError("wrong_type", "suites", message)
     return named(**{name: listed("suites", tests) for name, tests in suites.items()})
 
@@ -179,9 +177,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         RefusedError: A field is missing or of another type.
     """
     problem = Problem(
-        task_id=row.identifier("id"),
-        prompt=row.text("question"),
-        suites=named(base=tests_from(row, "tests")),
+        task_id=row.identifier("id"), prompt=row.text("question"), suites=named(base=tests_from(row, "tests"))
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
 

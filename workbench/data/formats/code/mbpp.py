@@ -60,10 +60,7 @@ def _sets(given: Any) -> list[Any]:
 _KINDS: Final[tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]], ...]] = (
     (_rows, (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424)),
     (_rows, (429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809)),
-    (
-        lambda given: list(map(_rows, given)),
-        (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
-    ),
+    (lambda given: list(map(_rows, given)), (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780)),
     (lambda given: [_rows(given[0]), given[1]], (75, 413, 444, 753)),
     (lambda given: [given[0], tuple(given[1])], (106, 750)),
     (lambda given: [_sets(given[0])], (115,)),

@@ -212,12 +212,12 @@ def json_in(key: str, text: str) -> Any:
     except UnicodeEncodeError:
         raise RefusedError("bad_utf8", key, f"{key} holds half a character (\\ud800 to \\udfff). Remove it.") from None
     except ValueError as error:
-        raise RefusedError("bad_json", key, f"{key} holds no JSON that can be read: {error}. Mend it.") from None
+        raise RefusedError("bad_json", key, f"{key} holds no JSON that can be read: {error}. Fix it.") from None
     return found
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def nul(key: str) -> RefusedError:

@@ -59,7 +59,7 @@ def _columns(row: CodeRow, key: str, *names: str) -> list[list[Any]]:
         value = {name: [one.get(name) if isinstance(one, dict) else None for one in value] for name in names}
     columns = [value.get(name, []) for name in names] if isinstance(value, dict) else []
     if not columns or not all(isinstance(one, list) and len(one) == len(columns[0]) for one in columns):
-        raise RefusedError("wrong_type", key, f"{key} needs lists of one length: {', '.join(names)}.")
+        raise RefusedError("wrong_type", key, f"{key} needs lists of equal length: {', '.join(names)}.")
     return columns
 
 
@@ -72,7 +72,7 @@ def _solutions(row: CodeRow, key: str) -> list[str]:
     languages, texts = _columns(row, key, "language", "solution")
     chosen = [text for language, text in zip(languages, texts, strict=True) if language in (_PYTHON3, "PYTHON3")]
     if not all(isinstance(text, str) for text in chosen):
-        raise RefusedError("wrong_type", key, f"A solution in {key} is no text. Write it as text.")
+        raise RefusedError("wrong_type", key, f"A solution in {key} is not text. Write it as text.")
     return list(dict.fromkeys(chosen))
 
 
@@ -173,7 +173,7 @@ def _info(row: CodeRow) -> dict[str, Any]:
         inner = _read(inner) if isinstance(inner, str) and inner.lstrip().startswith("{") else inner
         value = {**value, **inner} if isinstance(inner, dict) else value
     if not isinstance(value, dict) or not {"test_cases", "inputs"} & value.keys():
-        raise RefusedError("unsupported", _INFO, f"{_INFO} holds no tests: it is no problem of code. Leave it out.")
+        raise RefusedError("unsupported", _INFO, f"{_INFO} holds no tests: it is not a code problem. Leave it out.")
     return value
 
 
@@ -193,7 +193,7 @@ def _as_apps(info: dict[str, Any]) -> dict[str, Any]:
     if cases is None:
         return info
     if not isinstance(cases, list) or not all(isinstance(one, dict) for one in cases):
-        raise RefusedError("wrong_type", _INFO, f"test_cases in {_INFO} is no list of objects.")
+        raise RefusedError("wrong_type", _INFO, f"test_cases in {_INFO} is not a list of objects.")
     functions = {one.get("fn_name") for one in cases if one.get("type") == "function_call"}
     if len(functions) > 1 or (functions and len({one.get("type") for one in cases}) > 1):
         raise RefusedError("unsupported", _INFO, f"test_cases in {_INFO} are of several kinds. Make a row of each.")

@@ -255,7 +255,7 @@ class EvalFile:
         packed = path.stat().st_size
         unpacked = sum(entry.file_size for entry in self._members.values())
         if unpacked > _RATIO_LIMIT[0] and unpacked > _RATIO_LIMIT[1] * packed:
-            raise FormatError(f"{path}: it would unpack to hundreds of times its size, as no log does.", _AGAIN)
+            raise FormatError(f"{path}: it would unpack to hundreds of times its size, which no log does.", _AGAIN)
 
     def __contains__(self, name: str) -> bool:
         return name in self._members
@@ -443,7 +443,7 @@ def _elements(text: bytes, path: Path) -> Iterator[Row]:
 def _header_of_zip(file: EvalFile, path: Path) -> Header:
     name = next((name for name in _HEADERS if name in file), None)
     if name is None:
-        raise FormatError(f"{path}: it is no log of Inspect's: it has neither {' nor '.join(_HEADERS)}.", _WRITE)
+        raise FormatError(f"{path}: it is not an Inspect log: it has neither {' nor '.join(_HEADERS)}.", _WRITE)
     try:
         said = plain_object(file.read(name))
         summaries = [_SUMMARIES] if _SUMMARIES in file else file.numbered("_journal/summaries/")
@@ -457,7 +457,7 @@ def _header(said: Mapping[str, Any], scored: list[Any], path: Path) -> Header:
     about = said.get("eval")
     task, model, known = (_name(about, key) for key in ("task", "model", "eval_id"))
     if task is None:
-        raise FormatError(f"{path}: the log does not say what task it is of.", "Is it a log of Inspect's?")
+        raise FormatError(f"{path}: the log does not name its task.", "Is it an Inspect log?")
     scores = (_scores(one) for one in scored if isinstance(one, Mapping))
     return Header(id=known or task, task=task, model=model, scales=scales_in(scores))
 
@@ -483,7 +483,7 @@ def completions(row: Mapping[str, Any]) -> Iterator[Logged]:
     """
     header, sample = msgspec.convert(row["log"], Header), row["sample"]
     if not isinstance(sample, Mapping):
-        raise RefusedError("wrong_type", "samples", "A sample is no object. Fetch the log again.")
+        raise RefusedError("wrong_type", "samples", "A sample is not an object. Fetch the log again.")
     sample = {**sample, **row["more"]}
     resolve = resolver(sample.get("attachments"))
     question, reference = question_of(sample, resolve), _reference(sample.get("target"))
@@ -525,7 +525,7 @@ def _reference(target: object) -> str:
     targets = target if isinstance(target, list) else [target]
     texts = [one for one in targets if isinstance(one, str)]
     if len(texts) < len(targets):
-        raise RefusedError("wrong_type", "target", "The target is no text. Fetch the log again.")
+        raise RefusedError("wrong_type", "target", "The target is not text. Fetch the log again.")
     return several(texts)
 
 

@@ -107,7 +107,7 @@ def _number(response: list[Any]) -> float:
     except (TypeError, ValueError, OverflowError, IndexError, KeyError):
         number = float("nan")
     if isnan(number):
-        raise RefusedError("wrong_type", "resps", "A log-likelihood is no number. Run the task again.")
+        raise RefusedError("wrong_type", "resps", "A log-likelihood is not a number. Run the task again.")
     return number
 
 
@@ -276,7 +276,7 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         """
         responses = row.get("resps")
         if not isinstance(responses, list) or not responses or not all(isinstance(one, list) for one in responses):
-            raise RefusedError("wrong_type", "resps", "resps is no list of lists of responses. Write the log again.")
+            raise RefusedError("wrong_type", "resps", "resps is not a list of lists of responses. Write the log again.")
         named = row.get("filter", "" if occurrence == 1 else f"filter-{occurrence}")
         named_metrics = row.get("metrics")
         names = [name for name in row if name in named_metrics] if isinstance(named_metrics, list) else _unknown(row)
@@ -349,7 +349,7 @@ def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
         question = _question(sample.row, text_of(request[0]) if request else None, reference)
         for number, response in enumerate(responses):
             if not isinstance(response, str):
-                raise RefusedError("wrong_type", "resps", "A response is no text. Write the log again.")
+                raise RefusedError("wrong_type", "resps", "A response is not text. Write the log again.")
             yield sample.logged(question, reference, response, others if number else first)
 
 
@@ -385,7 +385,7 @@ def _reference(target: object) -> str:
         return several(str(one) for one in listed)
     if isinstance(target, str | int | float):
         return str(target)
-    raise RefusedError("wrong_type", "target", "target is no text. Write the log again.")
+    raise RefusedError("wrong_type", "target", "target is not text. Write the log again.")
 
 
 def _requests(value: object) -> list[list[Any]]:

@@ -270,7 +270,9 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
 def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
     events = row.get("events")
     if not isinstance(events, dict):
-        raise RefusedError("missing_field", "sample_id", "The line is no event: sample_id, type or data is missing.")
+        raise RefusedError(
+            "missing_field", "sample_id", "The line is not an event: sample_id, type or data is missing."
+        )
     spec = row["spec"] if isinstance(row["spec"], dict) else {}
     match = _data(events, "match")
     # The first sampling is the model's; later ones are from a model that grades it.
@@ -332,7 +334,7 @@ def _metrics(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
 def _data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     found = events.get(kind) or [{}]
     if not isinstance(found[0], dict):
-        raise RefusedError("wrong_type", "data", f"The data of the event {kind} is no object.")
+        raise RefusedError("wrong_type", "data", f"The data of the event {kind} is not an object.")
     return found[0]
 
 

@@ -137,29 +137,31 @@ REWARDS: Final = (EXECUTION, *get_args(Reward))
 ITEM_REWARDS: Final = tuple(word for word in REWARDS if word != "item")
 """Values of an item's field ``reward``."""
 SUBTASK_OPTIONS: Final[dict[str, str]] = {
-    SUBTASKS: "mcts, majority-vote: your own list of subtasks, a TOML file (default: ours, nine)",
+    SUBTASKS: "mcts, majority-vote: TOML file with your own list of subtasks (default: nine built-in subtasks)"
 }
 """The option of `chosen_subtasks`, and its description."""
 MCTS_OPTIONS: Final[dict[str, str]] = {
     **SUBTASK_OPTIONS,
-    "depth": "mcts: greatest depth of the tree (default 9; 8 without a reference or example)",
-    "rollouts": "mcts: rollouts (default 8)",
-    "reward": "mcts: what a trajectory is held against: execution (default), discussion, self_consistency, "
-    "self_evaluation, or item: what the item's own field reward says of these",
-    "selection": "mcts: uct+llm (default) or uct alone",
-    "order": "mcts: subtasks in fixed order (default) or permuted for each item",
-    "global_mode": "mcts: the global evaluation is one more vote (default) or a tiebreak",
-    "reward_tests": "mcts: tests drawn and executed once per_item, h(x) (default), or anew per_rollout",
-    "traj_weight": "mcts: R(t), what a trajectory weighs: its own reward, terminal (default), once for each of its "
-    "states, or all that its nodes have earned, node_q",
-    "simulation": "mcts: the simulation's subtasks are steps (default) or nodes of the tree, for later rollouts too",
-    "alpha": "mcts: the constant of UCT: how far unvisited nodes are preferred (default 3)",
-    "w_u": "mcts: how often UCT decides, beside w_l, in the selection uct+llm (default 0.9)",
-    "w_l": "mcts: how often the self-assessment does (default 0.1)",
-    "epsilon": "mcts: what a trajectory that is rewarded earns (default 1.1)",
-    "reuse": "mcts: subtask calls made anew in each rollout, none (default), or shared by history or by subtask",
-    "history": "mcts: what an analysis is told of those before it: none, their outcomes or their assessments in full "
-    "(default: none; outcomes with reuse=history)",
+    "depth": "mcts: maximum depth of the tree (default 9; 8 without a reference or example)",
+    "rollouts": "mcts: number of rollouts (default 8)",
+    "reward": "mcts: source of a trajectory's reward: execution (default), discussion, self_consistency, "
+    "self_evaluation, or item (one of these, named by the item's field reward)",
+    "selection": "mcts: selection of nodes: uct+llm (default) or uct alone",
+    "order": "mcts: order of subtasks: fixed (default), or permuted for each item",
+    "global_mode": "mcts: role of the global evaluation: one more vote (default) or the tiebreak",
+    "reward_tests": "mcts: when tests are drawn and executed: once per_item, h(x) (default), or again per_rollout",
+    "traj_weight": "mcts: weight R(t) of a trajectory: terminal (its reward, default), states (its reward for "
+    "each of its states) or node_q (the total reward of its nodes)",
+    "simulation": "mcts: subtasks of the simulation: steps (default), or nodes of the tree, which later "
+    "rollouts use too",
+    "alpha": "mcts: exploration constant of UCT; larger values prefer unvisited nodes (default 3)",
+    "w_u": "mcts: weight of UCT in the selection uct+llm, next to w_l (default 0.9)",
+    "w_l": "mcts: weight of the model's self-assessment in the selection uct+llm, next to w_u (default 0.1)",
+    "epsilon": "mcts: value of the reward of a trajectory (default 1.1)",
+    "reuse": "mcts: subtask calls that later rollouts reuse: none (default), or those with the same history or "
+    "of the same subtask",
+    "history": "mcts: what the prompt of an analysis contains of earlier ones: none, outcomes or full "
+    "assessments (default: none; outcomes with reuse=history)",
     **TESTCASE_OPTIONS,
 }
 """Options of `mcts_options`, and their descriptions."""

@@ -21,7 +21,7 @@ from workbench.verifiers.serving import choice
 
 MAJORITY_OPTIONS: Final[dict[str, str]] = {
     **SUBTASK_OPTIONS,
-    "tie": "majority-vote: what a tie is: abstain (default) or incorrect",
+    "tie": "majority-vote: verdict of a tied vote: abstain (default) or incorrect",
 }
 """Options of `MajorityVote`, and their descriptions."""
 

@@ -229,7 +229,5 @@ def _verdict(executed: ExecutionScore) -> Verdict:
     if executed.h is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed", detail=words)
     return Verdict(
-        outcome=Outcome.CORRECT if executed.h else Outcome.INCORRECT,
-        score=passed / len(executed.runs),
-        detail=words,
+        outcome=Outcome.CORRECT if executed.h else Outcome.INCORRECT, score=passed / len(executed.runs), detail=words
     )

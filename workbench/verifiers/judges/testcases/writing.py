@@ -22,11 +22,14 @@ from workbench.verifiers.serving import extras_from, model_name, server_from, sw
 
 
 TESTCASE_OPTIONS: Final[dict[str, str]] = {
-    "beta": "mcts, test-cases, test-verification: validations of each written test; all must pass it (default 5)",
-    "gamma": "mcts, test-cases, test-verification: tests that are executed (default 3)",
-    "delta": "mcts, test-cases, test-verification: simulated executions of each test; most must match (default 7)",
-    "early_stop": "mcts, test-cases, test-verification: true to stop executing at a settled result (default false)",
-    "seed": "decides all random draws (default 0)",
+    "beta": "mcts, test-cases, test-verification: number of validations of each written test; all must pass "
+    "it (default 5)",
+    "gamma": "mcts, test-cases, test-verification: number of tests that are executed (default 3)",
+    "delta": "mcts, test-cases, test-verification: number of simulated executions of each test; most must "
+    "match (default 7)",
+    "early_stop": "mcts, test-cases, test-verification: whether execution stops as soon as the result is "
+    "decided: true or false (default)",
+    "seed": "seed of all random choices (default 0)",
 }
 """Options of `testcase_options`, and their descriptions."""
 MOST_SAMPLES = 100
@@ -172,13 +175,7 @@ class WrittenTests(Struct, frozen=True, kw_only=True):
 
 
 async def write_tests(
-    case: JudgeCase,
-    ask: Ask,
-    template: Template,
-    beta: int,
-    role: str,
-    alone: bool,
-    levels: tuple[str, ...] = LEVELS,
+    case: JudgeCase, ask: Ask, template: Template, beta: int, role: str, alone: bool, levels: tuple[str, ...] = LEVELS
 ) -> WrittenTests:
     """Write and validate tests: at each level one generation, one reformat and ``beta`` validations of each test.
 
@@ -243,12 +240,13 @@ class _TestWriter:
 
 
 TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
-    "test_model": "mcts, test-cases, test-verification: the model that writes and validates tests (default: the judge)",
-    "test_base_url": "mcts, test-cases, test-verification: where that model is (default: the judge's server)",
-    "test_api_key_env": "mcts, test-cases, test-verification: environment variable with the key for test_base_url",
-    "test_reasoning_effort": "mcts, test-cases, test-verification: how much that model is to think (default: with "
-    "test_base_url as it likes, else as the judge)",
-    "test_extra_body": "mcts, test-cases, test-verification: fields added to each request for tests, as JSON",
+    "test_model": "mcts, test-cases, test-verification: model that writes and validates tests (default: the judge)",
+    "test_base_url": "mcts, test-cases, test-verification: base URL of the server of test_model (default: "
+    "the judge's server)",
+    "test_api_key_env": "mcts, test-cases, test-verification: environment variable with the API key for test_base_url",
+    "test_reasoning_effort": "mcts, test-cases, test-verification: reasoning effort of test_model (default: "
+    "the judge's, or the provider's with test_base_url)",
+    "test_extra_body": "mcts, test-cases, test-verification: JSON fields added to each request to test_model",
 }
 """Options of `TestServer`, and their descriptions."""
 _AS = {name: name.removeprefix("test_") for name in TEST_SERVER_OPTIONS}

@@ -229,7 +229,7 @@ def test_a_log_that_broke_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     [
         ({"_journal/start.json": HEADER}, "no samples"),
         ({"samples/1_epoch_1.json": SAMPLE}, "neither header.json nor _journal/start.json"),
-        ({"header.json": {"version": 2}, "samples/1_epoch_1.json": SAMPLE}, "what task"),
+        ({"header.json": {"version": 2}, "samples/1_epoch_1.json": SAMPLE}, "name its task"),
         ({"header.json": b"{", "samples/1_epoch_1.json": SAMPLE}, "Not valid JSON"),
         ({"samples/../../etc/passwd": b"x", "header.json": HEADER}, "no samples"),
     ],

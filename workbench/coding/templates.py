@@ -22,7 +22,7 @@ from workbench.llm.records import PromptMessage
 
 Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]
 """The purpose of a prompt."""
-MOST_BYTES: Final = 256 * 1024
+MAX_BYTES: Final = 256 * 1024
 PROGRAMS: Final = 5
 """Number of programs that a step of an evolution shows."""
 _QUESTION: Final = dict.fromkeys(("question", "instruction", "input"), "question")
@@ -140,9 +140,9 @@ def _read(path: Path) -> bytes:
             raise UsageError(f"{path}: there is no such file.", f"{opt.template} takes a text file.")
         require_input(path)
         with path.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}.") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{path}: a prompt has at most {MOST_BYTES // 1024} KiB.")
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path}: a prompt has at most {MAX_BYTES // 1024} KiB.")
     return data

@@ -49,7 +49,7 @@ from workbench.runs import cluster as executor
 from workbench.runs import runner
 from workbench.runs.cluster import Nodes as Executor
 from workbench.runs.cluster import connected
-from workbench.runs.cluster_pool import PROGRAMS
+from workbench.runs.cluster_pool import PROGRAMS_PER_WORKER
 from workbench.runs.configuring import bound_run
 from workbench.runs.feeding import Feed
 from workbench.runs.lease import Lease
@@ -289,8 +289,8 @@ def _leases() -> None:
         return Program(source=f"{number:06d}" * 100, tests=tests, setup="candidate = f", entry_point="f")
 
     with cluster(2):
-        _lease("items", item, verdict, executor.ITEMS)
-        _lease("programs", program, execution, PROGRAMS)
+        _lease("items", item, verdict, executor.ITEMS_PER_WORKER)
+        _lease("programs", program, execution, PROGRAMS_PER_WORKER)
 
 
 def _lease(name: str, piece: Callable[[int], Any], result: Any, most: int) -> None:

@@ -22,7 +22,7 @@ import workbench
 from tests.rewarding import Answer, Client, Launched
 from tests.unit.verifiers.rules.hostile import HOSTILE
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.first_stage import LONG
+from workbench.runs.first_stage import LONG_ITEM_CHARACTERS
 from workbench.verifiers.base import Pending
 from workbench.verifiers.rules.verifier import Rules
 
@@ -102,7 +102,7 @@ def gathered() -> Cases:
         for number, case in enumerate(map(Case, inputs, reward.verdicts(inputs))):
             if isinstance(Rules().quick(case.input), Pending):
                 kind = "heavy"
-            elif case.input.characters > LONG:
+            elif case.input.characters > LONG_ITEM_CHARACTERS:
                 kind = "long"
             else:
                 kind = "fast" if number < len(sample) else "crafted"

@@ -157,7 +157,7 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
 # -- Files of passes for pass@k: a problem's counts on each line, or one solution on one line or several.
 
 
-_MOST: Final = 10**12
+_MAX_COUNT: Final = 10**12
 """Maximum of solutions or tests, so that their sums fit in 64-bit integers."""
 _DECODER = msgspec.json.Decoder(PassCount)
 
@@ -178,9 +178,9 @@ def read_pass_counts(path: Path) -> Iterator[PassCount | Refusal]:
 def _fault(one: PassCount) -> tuple[str, str] | None:
     if (one.n is None) != (one.c is None):
         return ("n" if one.n is None else "c"), "n and c go together."
-    large = next((name for name in ("n", "total") if (getattr(one, name) or 0) > _MOST), None)
+    large = next((name for name in ("n", "total") if (getattr(one, name) or 0) > _MAX_COUNT), None)
     if large is not None:
-        return large, f"{large} is more than {_MOST:,}."
+        return large, f"{large} is more than {_MAX_COUNT:,}."
     if one.n is not None and one.c is not None:
         return None if 0 <= one.c <= one.n else ("c", f"c is {one.c}, and not from 0 to n, which is {one.n}.")
     if one.outcomes and set(one.outcomes) == {NOT_RUN}:

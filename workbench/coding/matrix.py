@@ -22,7 +22,7 @@ from workbench.verifiers.execution.evidence import standings
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, form_of
 
 _FIRST_EXTRACTOR: Final = "fence"
-_AT_ONCE: Final = 500
+_COMPLETIONS_PER_READ: Final = 500
 """Completions in one query."""
 
 
@@ -96,8 +96,8 @@ def _solutions(
     reader = project.database.reader()
     every = pass_matrix.solutions(reader, question)
     made: list[MatrixSolution] = []
-    for start in range(0, len(every), _AT_ONCE):
-        part = every[start : start + _AT_ONCE]
+    for start in range(0, len(every), _COMPLETIONS_PER_READ):
+        part = every[start : start + _COMPLETIONS_PER_READ]
         ids = [one.id for one in part]
         executions = {} if run is None else verdicts.of_run(reader, run.run, ids)
         named = {row.id: row for row in browsing.rows(reader, ids, verifiers)}

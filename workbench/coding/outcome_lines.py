@@ -17,7 +17,7 @@ from workbench.core.selection import Selection
 from workbench.data.store.tests import SolutionName, problems_of, solutions_of, tests_of
 from workbench.runs.store.runs import RunRow
 
-_AT_ONCE: Final = 500
+_SOLUTIONS_PER_READ: Final = 500
 """Solutions whose tests are read at once."""
 
 
@@ -73,7 +73,7 @@ def lines_by_test(project: Project, selection: Selection | None = None) -> Outco
 
 
 def _parts(found: Iterator[SolutionOutcome]) -> Iterator[list[SolutionOutcome]]:
-    while part := list(islice(found, _AT_ONCE)):
+    while part := list(islice(found, _SOLUTIONS_PER_READ)):
         yield part
 
 

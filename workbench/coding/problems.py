@@ -134,7 +134,7 @@ KIND: Final = "execution"
 """The kind of verifier that runs solutions."""
 _WHOLE: Final = "whole"
 """The suite with the tests of other suites combined in one program."""
-_AT_ONCE: Final = 500
+_SOLUTIONS_PER_READ: Final = 500
 """Solutions whose outcomes are read at once."""
 _Line = TypeVar("_Line")
 
@@ -248,8 +248,8 @@ def outcomes_in(
         items = sorted({*ids_of(reader, row.selection), *ran})
     items = items if wanted is None else [item for item in items if item in wanted]
     not_run = killed = 0
-    for start in range(0, len(items), _AT_ONCE):
-        chunk = items[start : start + _AT_ONCE]
+    for start in range(0, len(items), _SOLUTIONS_PER_READ):
+        chunk = items[start : start + _SOLUTIONS_PER_READ]
         found = verdicts.of_run(project.database.reader(), row.id, [item for item in chunk if item in ran])
         for solution in tests.named_solutions(project.database, chunk, suites):
             there = {suite: one for suite, one in found.get(solution.item, {}).items() if one.outcomes}

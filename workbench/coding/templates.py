@@ -22,7 +22,7 @@ from workbench.llm.records import PromptMessage
 
 Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]
 """The purpose of a prompt."""
-MOST_BYTES: Final = 256 * 1024
+MAX_BYTES: Final = 256 * 1024
 PROGRAMS: Final = 5
 """Number of programs that a step of an evolution shows."""
 _QUESTION: Final = dict.fromkeys(("question", "instruction", "input"), "question")
@@ -95,7 +95,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
 
 def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
     """Read the prompt in a file; raises as `own_prompts` does."""
-    data = read_small_file(path, "a prompt", MOST_BYTES, f"{opt.template} takes a text file.")
+    data = read_small_file(path, "a prompt", MAX_BYTES, f"{opt.template} takes a text file.")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -15,8 +15,8 @@ from workbench.llm.dialects.openai import dollars
 from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.lane import Lane, PreparedRequest, Secrets, without_secrets
 from workbench.llm.pace import (
-    LONGEST_ASKED_S,
-    START,
+    INITIAL_CONCURRENCY,
+    MAX_REQUESTED_WAIT_S,
     Budget,
     Budgets,
     ConcurrencyLimiter,
@@ -51,7 +51,7 @@ NOT_RECORDED = 422
 _FEWEST_CHARACTERS_A_TOKEN = 8
 """A prompt with more characters than this for each counted token was truncated."""
 
-_MOST_WARNINGS = 20
+_MAX_WARNINGS = 20
 
 
 class StoredReply(Struct, frozen=True, kw_only=True):
@@ -161,7 +161,7 @@ class Caller:
         await self.transport.__aexit__()
 
     def _allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _CallAllowance:
-        start = START if any(lane.profile.sells for lane in lanes) else limits.concurrency
+        start = INITIAL_CONCURRENCY if any(lane.profile.sells for lane in lanes) else limits.concurrency
         gate = ConcurrencyLimiter(start, limits.concurrency, self.clock)
         return _CallAllowance(limits, gate, RateLimiter(limits, self.clock), Budgets(*budgets))
 
@@ -408,7 +408,7 @@ class Caller:
             )
 
     def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
-        spent = failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S
+        spent = failure.code == "quota" or (failure.wait or 0.0) > MAX_REQUESTED_WAIT_S
         revoked = failure.of_key and lane.silent_since(since)
         if spent or revoked or (failure.everywhere and lane.last_success is None):
             raise lane.trial.halted(lane.refusal(failure))
@@ -425,7 +425,7 @@ class Caller:
             self.warn(f"Replies are recorded ones from {origin}, not a live model's.")
 
     def warn(self, warning: str) -> None:
-        if warning not in self.warnings and len(self.warnings) < _MOST_WARNINGS:
+        if warning not in self.warnings and len(self.warnings) < _MAX_WARNINGS:
             self.warnings.append(warning)
 
 

@@ -309,9 +309,9 @@ def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
 # -- The content of an error's body: servers put it in different places.
 
 
-_LONGEST_DETAIL: Final = 300
+_MAX_DETAIL_CHARACTERS: Final = 300
 _LONGEST_READ: Final = 2000
-_DEEPEST: Final = 8
+_MAX_DEPTH: Final = 8
 _LONG_KEY = re.compile(r"\b(?:sk|pk|key|rk)[-_][\w*.…-]{6,}|\bBearer\s+\S+")
 _EVENT = re.compile(rb"\s*(?:(?:event|id|retry)?:[^\n]*\n)*+(?:data|error):")
 """The beginning of a stream."""
@@ -390,7 +390,7 @@ def _is_delay(name: str) -> bool:
 
 
 def _words(data: Any) -> str:
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         data = _unwrapped(data)
         if not isinstance(data, dict):
             break
@@ -431,7 +431,7 @@ def _place(loc: Any) -> str:
 def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
         data = _unwrapped(data)
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(data, dict):
         for name, value in data.items():
@@ -445,4 +445,4 @@ def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 def one_line(text: str) -> str:
     """Shorten untrusted text to one line, without anything that resembles a key."""
-    return _LONG_KEY.sub("[key]", " ".join(text.split()))[:_LONGEST_DETAIL]
+    return _LONG_KEY.sub("[key]", " ".join(text.split()))[:_MAX_DETAIL_CHARACTERS]

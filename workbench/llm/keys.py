@@ -15,9 +15,9 @@ from workbench.llm.profiles import Profile
 from workbench.llm.records import RESUME, Halt
 from workbench.llm.server import ModelServer
 
-_FRESH_S: Final = 300.0
+_CACHE_S: Final = 300.0
 """Seconds until a file is read or a program is run again: its key may expire after an hour."""
-_COMMAND_S: Final = 60.0
+_COMMAND_TIMEOUT_S: Final = 60.0
 _LONGEST: Final = 64 * 1024
 
 
@@ -66,7 +66,7 @@ class KeySource:
                     why = "it took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
                     raise Halt("auth", f"{title} wants the key of {self.place}: {why}. Mend it and {RESUME}.") from None
                 self._held = self._sendable(said)
-                self._until = self._clock.now() + _FRESH_S
+                self._until = self._clock.now() + _CACHE_S
             return self._held
 
     def _read(self) -> str:
@@ -99,7 +99,7 @@ def _printed(command: tuple[str, ...]) -> bytes:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        timeout=_COMMAND_S,
+        timeout=_COMMAND_TIMEOUT_S,
         check=False,
         env=dict(os.environ),
     )

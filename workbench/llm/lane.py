@@ -19,7 +19,14 @@ from workbench.llm.clock import Clock
 from workbench.llm.dialects import CHAT_PATHS, Built, build
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.keys import KeySource
-from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, LONGEST_ASKED_S, Breaker, CallEstimate, cost_of
+from workbench.llm.pace import (
+    ASSUMED_REPLY_TOKENS,
+    CHARACTERS_A_TOKEN,
+    MAX_REQUESTED_WAIT_S,
+    Breaker,
+    CallEstimate,
+    cost_of,
+)
 from workbench.llm.profiles import spoken_to
 from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
@@ -28,7 +35,7 @@ from workbench.llm.transport import Received
 # -- A server's failure streak: calls that were given up since its last reply.
 
 
-ENOUGH: Final = 25
+MAX_STREAK_WEIGHT: Final = 25
 """Weight of consecutive failed calls at which the circuit breaker opens."""
 _WEIGHT: Final = 5
 _WEIGHTS: Final[dict[FailureCode, int]] = {"context_length": 1, "content_filter": 1}
@@ -81,7 +88,7 @@ class Trial:
         Raises:
             Halt: The server doesn't answer.
         """
-        while self._weight >= ENOUGH and self._halt is None:
+        while self._weight >= MAX_STREAK_WEIGHT and self._halt is None:
             if not self._open:
                 self._condemn()
                 break
@@ -107,7 +114,7 @@ class Trial:
 
     def end(self) -> None:
         self._open -= 1
-        if self._weight >= ENOUGH and not self._open:
+        if self._weight >= MAX_STREAK_WEIGHT and not self._open:
             self._condemn()
         self._settled.set()
 
@@ -224,7 +231,7 @@ class Lane:
         )
 
     def _estimate(self, request: Request, built: Built) -> CallEstimate:
-        reply = (request.sampling.max_tokens or ASSUMED_REPLY) if isinstance(request, Chat) else 0
+        reply = (request.sampling.max_tokens or ASSUMED_REPLY_TOKENS) if isinstance(request, Chat) else 0
         prompt = len(built.body) // CHARACTERS_A_TOKEN + 1
         tier = self.server.extras.body.get("service_tier")
         may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, tier=tier if isinstance(tier, str) else None)
@@ -304,7 +311,7 @@ class Lane:
         return f"The server at {self.base} (profile {self.profile.name})"
 
     def refusal(self, failure: AttemptFailed) -> Halt:
-        if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
+        if failure.code == "quota" or (failure.wait or 0.0) > MAX_REQUESTED_WAIT_S:
             return Halt(
                 "quota", f"{self.title} says that a quota is used up ({failure.detail}). {RESUME.capitalize()} later."
             )

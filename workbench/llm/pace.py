@@ -22,7 +22,7 @@ from workbench.llm.waits import minute_limit
 
 CHARACTERS_A_TOKEN = 4
 """Characters of a token in estimates of prompts."""
-ASSUMED_REPLY = 1000
+ASSUMED_REPLY_TOKENS = 1000
 """Estimated tokens of a reply without a maximum length."""
 
 
@@ -181,19 +181,19 @@ class Budgets:
             budget.settle(estimate, usage, sent=sent)
 
 
-START = 20
+INITIAL_CONCURRENCY = 20
 """Initial maximum of calls in flight on servers with rate limits."""
-LEAST = 4
+MIN_CONCURRENCY = 4
 """Minimum of calls in flight, however often the server rejects."""
 COOLDOWN_S = 15.0
 """Rejections within this time after a cut are ignored: their calls were in flight already."""
-LEAST_TOKENS = 1000
+MIN_TOKENS_PER_MINUTE = 1000
 """Minimum tokens a minute; a lower rate that a server reports is not trusted, since it would admit no call."""
 _BURST_S = 0.25
-_LOOK_S = 0.5
-_LONGEST_DEBT_S = 60.0
+_POLL_S = 0.5
+_MAX_DEBT_S = 60.0
 _SLOWER, _FASTER, _GROWTH_S = 0.98, 1.05, 300.0
-_SHORTEST_S = 10.0
+_MIN_RATE_PERIOD_S = 10.0
 """Rates are not learned from a shorter period."""
 
 
@@ -214,7 +214,7 @@ class Bucket:
         """Wait until a request may be sent; only one caller may wait at a time."""
         while self.per_minute is not None and (wait := self._next - self._clock.now()) > 0:
             # Corrections made during the wait shorten it.
-            await self._clock.sleep(min(wait, _LOOK_S))
+            await self._clock.sleep(min(wait, _POLL_S))
 
     def take(self, amount: float = 1.0) -> None:
         self._next = max(self._next, self._clock.now() - _BURST_S)
@@ -223,7 +223,7 @@ class Bucket:
     def correct(self, amount: float) -> None:
         """Change the amount of an earlier request; positive takes more."""
         if self.per_minute is not None:
-            self._next = min(self._next + amount * self._interval(), self._clock.now() + _LONGEST_DEBT_S)
+            self._next = min(self._next + amount * self._interval(), self._clock.now() + _MAX_DEBT_S)
 
     def _interval(self) -> float:
         assert self.per_minute is not None
@@ -277,7 +277,7 @@ class RateLimiter:
         Args:
             headers: By lower-case name.
         """
-        for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", LEAST_TOKENS)):
+        for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", MIN_TOKENS_PER_MINUTE)):
             if bucket.per_minute is None and (said := minute_limit(headers, what)) is not None and said >= least:
                 bucket.per_minute = said
 
@@ -291,7 +291,7 @@ class RateLimiter:
         if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
             self._set_rate(self._requests.per_minute * _SLOWER)
         seconds = self._clock.now() - self._since + (wait or 0.0)
-        if altogether and wait and self._answered and seconds >= _SHORTEST_S:
+        if altogether and wait and self._answered and seconds >= _MIN_RATE_PERIOD_S:
             if math.isinf(self._grows_at):
                 self._most = self._requests.per_minute
             self._set_rate(60.0 * self._answered / seconds)
@@ -307,7 +307,7 @@ class RateLimiter:
             self._set_rate(self._requests.per_minute * _FASTER)
 
 
-ENOUGH_REFUSED = 3
+MIN_REJECTIONS = 3
 """Minimum rejections, and at least half of the calls since the first of them, that indicate a general rejection."""
 
 
@@ -332,7 +332,7 @@ class Breaker:
         """Wait until a call may be sent; only one caller may wait at a time."""
         while self.is_open:
             if (wait := self._until - self._clock.now()) > 0:
-                await self._clock.sleep(min(wait, _LOOK_S))
+                await self._clock.sleep(min(wait, _POLL_S))
             elif not self._probing:
                 self._probing = True
                 break
@@ -352,7 +352,7 @@ class Breaker:
             self._began, self._made, self._probes = self._clock.now(), 0, 0
         self._refused += 1
         self._probes += self._probing
-        self.is_open = was_open or (self._refused >= ENOUGH_REFUSED and 2 * self._refused >= self._made)
+        self.is_open = was_open or (self._refused >= MIN_REJECTIONS and 2 * self._refused >= self._made)
         self._until = max(self._until, self._clock.now() + max(wait or 0.0, backoff_s(self._probes + 1)))
         self.ended()
         return not was_open
@@ -386,7 +386,7 @@ class ConcurrencyLimiter:
         self.limit = min(start, most)
         self.busy = 0
         self._most = most
-        self._least = min(LEAST, most)
+        self._least = min(MIN_CONCURRENCY, most)
         self._clock = clock
         self._doubles = True
         self._good = 0
@@ -447,23 +447,23 @@ class ConcurrencyLimiter:
 # -- Waits between attempts, and when a call is given up.
 
 
-FEWEST_ATTEMPTS = 8
+MIN_ATTEMPTS = 8
 """A call that may yet succeed is given up only after at least this many attempts ..."""
-IDENTICAL = 5
+MIN_IDENTICAL_FAILURES = 5
 """... if this many consecutive ones failed in the same way ..."""
-MOST_ATTEMPTS = 20
+MAX_ATTEMPTS = 20
 """... or if there were this many in all; rate limits, and servers that aren't ready, don't count."""
-PATIENCE_S = 3600.0
+MAX_CALL_S = 3600.0
 """Longest duration of a call from its first attempt, waits included."""
-LONGEST_ASKED_S = 1800.0
+MAX_REQUESTED_WAIT_S = 1800.0
 """A server that asks for a longer wait has a spent quota."""
-_FIRST_S = 0.5
-_LONGEST_S = 10.0
+_FIRST_BACKOFF_S = 0.5
+_MAX_BACKOFF_S = 10.0
 
 
 def backoff_s(row: int) -> float:
     """Return the longest wait after ``row`` consecutive failures, in seconds."""
-    return min(_LONGEST_S, _FIRST_S * 2.0 ** min(row - 1, 10))
+    return min(_MAX_BACKOFF_S, _FIRST_BACKOFF_S * 2.0 ** min(row - 1, 10))
 
 
 class Patience:
@@ -492,8 +492,8 @@ class Patience:
             return None
         backoff = self._clock.jitter(backoff_s(self._row))
         wait = max(failure.wait or 0.0, backoff)
-        return None if self._clock.now() + wait > self._began + PATIENCE_S else wait
+        return None if self._clock.now() + wait > self._began + MAX_CALL_S else wait
 
     def _spent(self) -> bool:
-        enough = self._attempts >= FEWEST_ATTEMPTS and self._row >= IDENTICAL
-        return enough or self._attempts >= MOST_ATTEMPTS
+        enough = self._attempts >= MIN_ATTEMPTS and self._row >= MIN_IDENTICAL_FAILURES
+        return enough or self._attempts >= MAX_ATTEMPTS

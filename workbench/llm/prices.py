@@ -21,9 +21,9 @@ from workbench.llm.server import BATCH, ModelServer, Price, TokenPrices
 
 FILE_NAME: Final = "prices.json"
 """File name of the bundled table, and of the user's in their configuration folder."""
-_MOST_BYTES: Final = 64 * 2**20
+_MAX_BYTES: Final = 64 * 2**20
 _HIGHEST: Final = 1.0
-_LONGEST_PROMPT: Final = 10**9
+_MAX_PROMPT_TOKENS: Final = 10**9
 _FIELDS: Final = {
     "input_cost_per_token": "input",
     "output_cost_per_token": "output",
@@ -68,7 +68,7 @@ def _shipped() -> tuple[str, dict[str, Any]]:
 def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
     try:
         with path.open("rb") as stream:
-            table = msgspec.json.decode(stream.read(_MOST_BYTES))
+            table = msgspec.json.decode(stream.read(_MAX_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {error}.", "It takes litellm's model_prices_and_context_window.json.") from error
     if not isinstance(table, dict):
@@ -105,5 +105,5 @@ def _steps(entry: Any) -> Iterator[tuple[int, dict[str, Any]]]:
         steps = entry.get(_STEPS)
         for step in steps if isinstance(steps, list) else ():
             match step:
-                case {"range": [int(least) | float(least), *_]} if 0 <= least <= _LONGEST_PROMPT:
+                case {"range": [int(least) | float(least), *_]} if 0 <= least <= _MAX_PROMPT_TOKENS:
                     yield int(least), step

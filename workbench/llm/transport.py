@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     import httpx
 
 
-LONGEST_REPLY = 16 * 2**20
+MAX_REPLY_BYTES = 16 * 2**20
 """Maximum size of a reply in bytes. As many replies are in memory as calls are in flight.
 
 2,048 tokens with 20 likely alternatives each are 10 MB as OpenAI indents them.
 """
-LONGEST_STREAM = 4 * LONGEST_REPLY
+MAX_STREAM_BYTES = 4 * MAX_REPLY_BYTES
 """Maximum size of a stream in bytes: each piece has its own frame."""
-LONGEST_STREAM_S = 1800.0
+MAX_STREAM_S = 1800.0
 """Longest duration of a whole stream: gateways keep it alive even if no server answers behind them."""
-LONGEST_HEADER = 64 * 1024
+MAX_HEADER_BYTES = 64 * 1024
 """Maximum size of a header in bytes, as in other clients: gateways put cookies and policies there."""
-MOST_HEADERS = 1000
+MAX_HEADERS = 1000
 """Maximum number of headers: a LiteLLM proxy adds its own to those of the server behind it."""
 CONNECT_S = 15.0
 """Longest wait for a connection in seconds."""
@@ -109,8 +109,8 @@ class Transport:
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
-                max_field_size=LONGEST_HEADER,
-                max_headers=MOST_HEADERS,
+                max_field_size=MAX_HEADER_BYTES,
+                max_headers=MAX_HEADERS,
             )
             proxy = None if route.proxy is None else httpx.Proxy(route.proxy)
             self._through[route] = AiohttpTransport(client=session, verify=context, proxy=proxy)
@@ -122,7 +122,7 @@ class Transport:
         headers: Mapping[str, str],
         body: bytes | AsyncIterable[bytes] | None,
         timeout_s: float,
-        longest: int = LONGEST_REPLY,
+        longest: int = MAX_REPLY_BYTES,
         route: Route = DIRECT,
         *,
         stream: bool = False,
@@ -182,11 +182,11 @@ class Transport:
 
     async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
         silence = partial(self._within, idle_s, "nothing more came of the reply")
-        async with self._within(max(LONGEST_STREAM_S, idle_s), "no whole reply"):
+        async with self._within(max(MAX_STREAM_S, idle_s), "no whole reply"):
             async with silence():
                 response = await self._routed(route, str(request.url)).handle_async_request(request)
             try:
-                return _received(response, await _content(response, LONGEST_STREAM, silence))
+                return _received(response, await _content(response, MAX_STREAM_BYTES, silence))
             finally:
                 await response.aclose()
 
@@ -216,8 +216,8 @@ def _received(response: httpx.Response, body: bytes) -> Received:
     headers = _lower(response)
     if 200 <= response.status_code < 300:
         body = unstreamed(body, headers.get("content-type", ""))
-        if len(body) > LONGEST_REPLY:
-            raise malformed(f"the reply is longer than {LONGEST_REPLY} bytes")
+        if len(body) > MAX_REPLY_BYTES:
+            raise malformed(f"the reply is longer than {MAX_REPLY_BYTES} bytes")
     return Received(response.status_code, headers, body)
 
 

@@ -33,7 +33,7 @@ _WINDOWS: Final = (
 )
 """Headers of the remainder of a limit, and of the time until its reset."""
 _LIMIT: Final = re.compile(r"[0-9]{1,12}")
-_LONGEST_MINUTE_S: Final = 120.0
+_MAX_MINUTE_RESET_S: Final = 120.0
 """A limit with a longer time until its reset is not per minute."""
 
 
@@ -116,6 +116,6 @@ def minute_limit(headers: Mapping[str, str], what: str) -> float | None:
         return limit
     used = limit - (_number(headers.get(f"x-ratelimit-remaining-{what}")) or 0.0)
     seconds = _moment(reset, 0.0)
-    if seconds is None or used <= 0 or seconds * limit / used > _LONGEST_MINUTE_S:
+    if seconds is None or used <= 0 or seconds * limit / used > _MAX_MINUTE_RESET_S:
         return None
     return limit

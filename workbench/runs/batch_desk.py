@@ -38,7 +38,7 @@ from workbench.runs.store.batches import BatchRow
 _GROUP: Final = 500
 _SOONEST_S: Final = 2.0
 _LATEST_S: Final = 300.0
-_SHARE: Final = 0.1
+_POLL_SHARE: Final = 0.1
 """A batch is polled again after this share of its age, within the bounds above."""
 _TOO_MANY: Final = ("token_limit_exceeded", "rate_limit_exceeded")
 """Error codes of a provider that accepts no more calls for now."""
@@ -108,7 +108,7 @@ class BatchDesk:
     def _look_later(self, batch: BatchRow, status: str | None, wait: float | None = None) -> None:
         now = self._caller.clock.date()
         taken = now - (batch.sent_at or now)
-        after = min(max(_SOONEST_S, _SHARE * taken), _LATEST_S) if wait is None else wait
+        after = min(max(_SOONEST_S, _POLL_SHARE * taken), _LATEST_S) if wait is None else wait
         self._lease.store(partial(batches.set_status, batch=batch.id, status=status, look_at=now + after))
 
     # -- Sending.

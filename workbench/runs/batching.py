@@ -28,7 +28,7 @@ from workbench.runs.batch_desk import BatchDesk
 from workbench.runs.journal import RunJournal, spent
 from workbench.runs.lease import Lease, Postponed
 from workbench.runs.serving import OWN, verdict_of
-from workbench.runs.session import LOOK_S, Client, RunServers, Session, TaskSource, opened_session
+from workbench.runs.session import POLL_S, Client, RunServers, Session, TaskSource, opened_session
 from workbench.runs.store import batches, runs
 from workbench.runs.store.batches import BatchRow, EarlierCall, GatheredCall
 from workbench.verifiers.base import AnyVerifier, ServedVerifier
@@ -37,7 +37,7 @@ from workbench.verifiers.judges.verifier import LlmJudge
 if TYPE_CHECKING:
     import sqlite3
 
-MOST_TRIES: Final = 3
+MAX_ATTEMPTS: Final = 3
 """A call that failed this many times in batches, although it might succeed, has failed for good."""
 _GROUP: Final = 500
 _LONGEST_NAME: Final = "x" * 40
@@ -136,7 +136,7 @@ class _BatchedRun:
         while not await self._desk.attend():
             if runs.others_are_due(self._reader, self._run, self._desk.due()):
                 raise Postponed
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_S)
 
 
 # -- Rounds: items are judged by stored replies, and missing calls are gathered.
@@ -277,7 +277,7 @@ def _final(before: Sequence[EarlierCall]) -> AttemptFailed | None:
         return None
     last = said[-1]
     code: FailureCode = last.code or "server"  # type: ignore[assignment]
-    if code in REPEATED and len(said) < MOST_TRIES:
+    if code in REPEATED and len(said) < MAX_ATTEMPTS:
         return None
     return AttemptFailed(code, last.detail or "", status=last.status)
 

@@ -22,7 +22,7 @@ from workbench.core.errors import RunError, UsageError, opt
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
-from workbench.runs.feeding import AHEAD, Feed, PacedIterator, WorkPiece, always
+from workbench.runs.feeding import LEASES_PER_NODE, Feed, PacedIterator, WorkPiece, always
 from workbench.runs.local import VerdictSink
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode
 from workbench.verifiers.base import AnyVerifier, identity
@@ -30,13 +30,13 @@ from workbench.verifiers.base import AnyVerifier, identity
 if TYPE_CHECKING:
     from types import TracebackType
 
-ITEMS: Final = 300
+ITEMS_PER_WORKER: Final = 300
 """Items of a lease for each worker of a node."""
-_TRIES: Final = 8
+_MAX_NODE_DEATHS: Final = 8
 """Maximum deaths of nodes over one piece of work; each time it is retried in half as large a lease, finally alone."""
-_LOOK_S: Final = 0.1
+_POLL_S: Final = 0.1
 _JOIN_S: Final = 2.0
-_ALONE_S: Final = 30.0
+_MAX_NO_NODE_S: Final = 30.0
 """Seconds that a cluster may be without a usable node."""
 _ANSWER_S: Final = 5.0
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -262,7 +262,7 @@ class Nodes:
 
     def _hand_out(self, feed: Feed[Any, Any]) -> bool:
         for node in [node for node in self._nodes.values() if node.ready]:
-            while node.calls < AHEAD and (lease := feed.take(node.use.workers, len(self._nodes))):
+            while node.calls < LEASES_PER_NODE and (lease := feed.take(node.use.workers, len(self._nodes))):
                 self._give(node, lease)
             if node.held and not node.calls:
                 self._give(node, [])
@@ -271,7 +271,7 @@ class Nodes:
     def _require_patience(self, pieces: Iterable[WorkPiece[Any, Any]]) -> None:
         for piece in pieces:
             piece.tries += 1
-            if piece.tries >= _TRIES:
+            if piece.tries >= _MAX_NODE_DEATHS:
                 raise Halt("cancelled", f"{piece.tries} nodes have died over the same work.")
 
     def _give(self, node: _ClusterNode, lease: list[WorkPiece[Any, Any]]) -> None:
@@ -287,7 +287,7 @@ class Nodes:
         self._sink.check()
         self._join()
         self._note()
-        look_s = _LOOK_S if self._look_s is None else self._look_s
+        look_s = _POLL_S if self._look_s is None else self._look_s
         if not self._asked:
             time.sleep(look_s)
             return []
@@ -330,8 +330,8 @@ class Nodes:
         node.use.lost += len(node.held)
         node.use.deaths += 1
         self._deaths[node.id] = 1 if node.served else self._deaths.get(node.id, 0) + 1
-        if self._deaths[node.id] >= _TRIES:
-            self._refuse(node, f"what works there has died {_TRIES} times in a row")
+        if self._deaths[node.id] >= _MAX_NODE_DEATHS:
+            self._refuse(node, f"what works there has died {_MAX_NODE_DEATHS} times in a row")
         self._joined = 0.0
         return _Lost(list(node.held.values()), not node.served)
 
@@ -361,7 +361,7 @@ class Nodes:
             self._alone = now
         elif self._refused and able.keys() <= self._refused.keys():
             raise RunError("No node may work: " + "; ".join(self._refused.values()), "Check these nodes.")
-        elif now - self._alone > _ALONE_S:
+        elif now - self._alone > _MAX_NO_NODE_S:
             raise Halt("cancelled", "No node of the cluster is left. Go on when there is one.")
 
     def _begin(self, id: str, name: str, processors: int) -> None:
@@ -464,5 +464,5 @@ def judge_on_cluster(
     with connected(use.address) as ray, Nodes(ray, made, lambda about: _refusal(verifier, about), use, sink) as nodes:
         items = ((item.item, item) for chunk in chunks for item in chunk)
         paced = PacedIterator(items, has_room)
-        for found in nodes.work(Feed(paced, lambda item: item.characters, ITEMS), sink.check):
+        for found in nodes.work(Feed(paced, lambda item: item.characters, ITEMS_PER_WORKER), sink.check):
             sink.store(found)

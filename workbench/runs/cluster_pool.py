@@ -25,7 +25,7 @@ from workbench.verifiers.execution.verifier import HARNESS_VERSION
 if TYPE_CHECKING:
     from types import TracebackType
 
-PROGRAMS: Final = 100
+PROGRAMS_PER_WORKER: Final = 100
 """Programs of a lease for each worker of a node."""
 
 Key = TypeVar("Key")
@@ -83,7 +83,7 @@ class ClusterPool:
     def run(
         self, jobs: Iterable[tuple[Key, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
-        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), raise_if_cancelled or _nothing):
+        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS_PER_WORKER), raise_if_cancelled or _nothing):
             yield from found
 
     def _refusal(self, about: NodeAbout) -> str:

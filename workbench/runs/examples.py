@@ -12,7 +12,7 @@ from workbench.core.project import Project
 from workbench.runs.store.settled import SettledItem, settled
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.judges.examples import (
-    MOST_CHARACTERS,
+    MAX_EXAMPLE_CHARACTERS,
     DrawnExamples,
     ExamplePlan,
     FewShotExample,
@@ -51,7 +51,7 @@ def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
     wanted = {correct: share + _SPARE for correct, share in plan.shares.items()}
     taken: Counter[tuple[bool, str | None]] = Counter()
     found: dict[str, FewShotExample] = {}
-    for one in settled(project.database.reader(), plan.seed, MOST_CHARACTERS):
+    for one in settled(project.database.reader(), plan.seed, MAX_EXAMPLE_CHARACTERS):
         group = (one.correct, one.type if plan.by_type else None)
         if taken[group] == wanted[one.correct]:
             continue
@@ -69,7 +69,7 @@ def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
 
 def _short(project: Project, one: SettledItem) -> FewShotExample | None:
     (texts,) = inputs(project.database, [one.item])
-    if texts.characters > MOST_CHARACTERS or not texts.completion.strip():
+    if texts.characters > MAX_EXAMPLE_CHARACTERS or not texts.completion.strip():
         return None
     return FewShotExample(
         item=(one.dataset, one.key),
@@ -82,4 +82,4 @@ def _short(project: Project, one: SettledItem) -> FewShotExample | None:
 
 
 def _too_few(wrong: str) -> OptionError:
-    return OptionError(EXAMPLES, f"{wrong}. Items with gold of up to {MOST_CHARACTERS:,} characters count.")
+    return OptionError(EXAMPLES, f"{wrong}. Items with gold of up to {MAX_EXAMPLE_CHARACTERS:,} characters count.")

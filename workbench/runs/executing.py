@@ -24,11 +24,11 @@ from workbench.verifiers.execution.evidence import not_runnable
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.runners import require
 
-GROUP = 500
+MAX_GROUP_SOLUTIONS = 500
 """Maximum solutions in one transaction."""
 
 _GROUP_S = 0.2
-_PROBLEMS = 256
+_MAX_CACHED_PROBLEMS = 256
 """Problems in the cache: solutions of one problem are usually consecutive."""
 
 K = TypeVar("K")
@@ -221,7 +221,7 @@ class _SolutionDispatcher:
         self._store_if_due()
 
     def _store_if_due(self) -> None:
-        if len(self._judged) >= GROUP or time.monotonic() - self._stored > _GROUP_S:
+        if len(self._judged) >= MAX_GROUP_SOLUTIONS or time.monotonic() - self._stored > _GROUP_S:
             self.store()
             self._sink.check()
 
@@ -239,7 +239,7 @@ def _works(
         solutions = tests.solutions_of(database, [item.item for item in chunk])
         wanted = list(dict.fromkeys(solution.question for solution in solutions.values()))
         new = [question for question in wanted if question not in known]
-        if len(known) + len(new) > _PROBLEMS:
+        if len(known) + len(new) > _MAX_CACHED_PROBLEMS:
             known = {question: known[question] for question in wanted if question in known}
         found = tests.problems_of(database, new, suites)
         known.update((question, found.get(question)) for question in new)

@@ -9,13 +9,13 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
-_MOST: Final = 3000
+_MAX_LEASE_PIECES: Final = 3000
 """Maximum pieces of a lease."""
-_LAST: Final = 8
+_LAST_LEASES_PER_WORKER: Final = 8
 """Leases known ahead for each worker; with fewer left, the remaining work is divided into smaller leases."""
-_CHARACTERS: Final = 4_000_000
+_MAX_LEASE_CHARACTERS: Final = 4_000_000
 """A lease with this many characters gets no more pieces."""
-AHEAD: Final = 2
+LEASES_PER_NODE: Final = 2
 """Leases of a node at a time: it has the next one when it finishes the first."""
 
 T = TypeVar("T")
@@ -85,16 +85,16 @@ class Feed(Generic[Key, Payload]):
 
     def take(self, workers: int, nodes: int) -> list[WorkPiece[Key, Payload]]:
         """Return the next lease for a node with ``workers`` workers, one of ``nodes``; empty if no work is left."""
-        size = min(self._most * workers, _MOST)
-        if len(self._ahead) < _LAST * self._most:
-            size = min(size, -(-len(self._ahead) // (2 * AHEAD * nodes)))
+        size = min(self._most * workers, _MAX_LEASE_PIECES)
+        if len(self._ahead) < _LAST_LEASES_PER_WORKER * self._most:
+            size = min(size, -(-len(self._ahead) // (2 * LEASES_PER_NODE * nodes)))
         lease, characters = list[WorkPiece[Key, Payload]](), 0
-        while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _CHARACTERS:
+        while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _MAX_LEASE_CHARACTERS:
             lease.append(piece := self._ahead.popleft())
             characters += self._characters(piece.payload)
         self._look()
         return lease
 
     def _look(self) -> None:
-        short = _LAST * self._most - len(self._ahead)
+        short = _LAST_LEASES_PER_WORKER * self._most - len(self._ahead)
         self._ahead.extend(WorkPiece(key, payload) for key, payload in islice(self._source, max(short, 0)))

@@ -32,17 +32,17 @@ from workbench.verifiers.judging import judged, quickly_judged
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import message, pack, read
 
-BATCH = 64
+BATCH_ITEMS = 64
 """Items in one batch."""
 NICENESS = 10
 """Niceness of helper processes, which yield the processor to the answering process."""
-MANY = 1_000
+MIN_ITEMS_FOR_HELPERS = 1_000
 """Items that the caller reads alone before helper processes start."""
-_CHARACTERS = 500_000
+_MAX_BATCH_CHARACTERS = 500_000
 """A batch with this many characters takes no further item."""
-LONG = 20_000
+LONG_ITEM_CHARACTERS = 20_000
 """Minimum characters of a long item."""
-_LONG_A_PROCESS = 500
+_MAX_LONG_ITEMS_PER_PROCESS = 500
 """Long items that one process reads before it is replaced, which frees the memory they left behind."""
 
 _BOOT = (
@@ -195,10 +195,10 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
 
 def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
     items, characters = list[VerifierInput](), 0
-    for item in islice(left, BATCH):
+    for item in islice(left, BATCH_ITEMS):
         items.append(item)
         characters += item.characters
-        if characters > _CHARACTERS:
+        if characters > _MAX_BATCH_CHARACTERS:
             break
     return items
 
@@ -216,8 +216,8 @@ class _SharedBatch(NamedTuple):
 class Readers(Closing):
     """The first-stage worker pool: processes that help the caller with the first stage of one verifier.
 
-    They start once the caller has read `MANY` items and has more than one further batch. If a process ends, the caller
-    reads its batch.
+    They start once the caller has read `MIN_ITEMS_FOR_HELPERS` items and has more than one further batch. If a process
+    ends, the caller reads its batch.
 
     Args:
         processes: Number of processes; with 0, or without a first stage, the caller reads alone.
@@ -248,7 +248,7 @@ class Readers(Closing):
         while True:
             before = self._read
             # Without helpers the caller requests an item only when it has answered the one before.
-            own = _batch(left) if self._wanted and self._read >= MANY else islice(left, BATCH)
+            own = _batch(left) if self._wanted and self._read >= MIN_ITEMS_FOR_HELPERS else islice(left, BATCH_ITEMS)
             while own and self._wants_more() and (batch := _batch(left)):
                 self._give(_SharedBatch(batch, done))
                 given += 1
@@ -279,7 +279,7 @@ class Readers(Closing):
             yield item, first_stage(self._verifier, item)
 
     def _wants_more(self) -> bool:
-        return not self._closed and self._read >= MANY and len(self._batches) < self._wanted
+        return not self._closed and self._read >= MIN_ITEMS_FOR_HELPERS and len(self._batches) < self._wanted
 
     def _give(self, batch: _SharedBatch) -> None:
         while len(self._helpers) < self._wanted:
@@ -361,7 +361,7 @@ class AsyncReaderProcess(asyncio.Protocol):
         Raises:
             VerifierError: The process has ended, or the items can't be sent.
         """
-        self.long += sum(item.characters > LONG for item in items)
+        self.long += sum(item.characters > LONG_ITEM_CHARACTERS for item in items)
         try:
             asked = pack(_ReadRequest(items))
         except ValueError as error:
@@ -464,7 +464,7 @@ class AsyncReaders:
                     # Its result is no longer needed.
                     process.close()
                     raise
-                if self._closed or process.long >= _LONG_A_PROCESS:
+                if self._closed or process.long >= _MAX_LONG_ITEMS_PER_PROCESS:
                     process.close()
                 else:
                     self._free.append(process)

@@ -23,7 +23,7 @@ from workbench.core.errors import RunError, StoreError, WorkbenchError
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, ending
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.session import LOOK_S, Client, RunServers, Session, TaskSource, opened_session
+from workbench.runs.session import POLL_S, Client, RunServers, Session, TaskSource, opened_session
 
 _GO_ON = "What was answered is stored; the same command goes on from there."
 
@@ -73,7 +73,7 @@ class Servers:
         while self._thread.is_alive():
             if self._interrupted is not None:
                 self._interrupted()
-            self._thread.join(LOOK_S)
+            self._thread.join(POLL_S)
 
     def ask(self, wanted: Sequence[ReplyRequest], watch: Callable[[int, bool], None] | None = None) -> list[Found]:
         """Return the result of each request, in their order.
@@ -119,7 +119,7 @@ class Servers:
     def _waits(self, asked: Future[None]) -> bool:
         alive = self._thread.is_alive()
         try:
-            asked.result(LOOK_S)
+            asked.result(POLL_S)
         except TimeoutError:
             if not alive:
                 asked.cancel()
@@ -181,7 +181,7 @@ async def _answer(client: Client, feed: TaskSource[tuple[int, ReplyRequest]], fo
 # -- Several models write completions at the same time, each at its own pace; replies are stored in one order.
 
 
-MOST_DETAILS: Final = 5
+MAX_SHOWN_FAILURES: Final = 5
 """Maximum failed calls of a model whose messages are shown."""
 
 
@@ -361,7 +361,7 @@ class _ModelCompletions:
             await self._client.ask(self.name, wanted.request, wanted.sample)
         except CallFailed as failed:
             self.progress.failed[failed.code] += 1
-            if len(self.progress.details) < MOST_DETAILS:
+            if len(self.progress.details) < MAX_SHOWN_FAILURES:
                 self.progress.details.append(str(failed))
         finally:
             self._open[part] -= 1

@@ -84,7 +84,7 @@ MODEL_OPTIONS: Final[dict[str, str]] = {
 """Options of `models_from`, and their descriptions."""
 _TEXTS: Final = 16
 """Texts in one request for vectors: a reply has some thousand numbers for each text."""
-MOST_FAILURES: Final = 20
+MAX_SHOWN_FAILURES: Final = 20
 """Maximum failed calls whose messages are shown."""
 _TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
 _USUAL: Final = Sampling()
@@ -202,7 +202,7 @@ class ServerGeneration:
 
     def _note(self, failed: CallFailed) -> None:
         self.failed[failed.code] += 1
-        if len(self.details) < MOST_FAILURES:
+        if len(self.details) < MAX_SHOWN_FAILURES:
             self.details.append(str(failed))
 
 

@@ -80,7 +80,7 @@ def spent(used: RunUsage) -> RunUsed:
     )
 
 
-GROUP = 500
+MAX_GROUP_ENTRIES = 500
 """Maximum entries in one transaction."""
 UNREAD: Final = ("unparsed", "malformed")
 """Reasons of verdicts whose replies could not be parsed."""
@@ -324,7 +324,7 @@ class RunJournal:
                 waiter.set_result(None)
         self._write_back()
         if self._entries:
-            self._schedule(0.0 if len(self._entries) >= GROUP else self._gather)
+            self._schedule(0.0 if len(self._entries) >= MAX_GROUP_ENTRIES else self._gather)
 
     def _write_back(self) -> None:
         busy = self._writing_back is not None and not self._writing_back.done()
@@ -336,7 +336,7 @@ class RunJournal:
 
     def _gathered(self) -> _Transaction:
         batch = _Transaction()
-        for _ in range(min(GROUP, len(self._entries))):
+        for _ in range(min(MAX_GROUP_ENTRIES, len(self._entries))):
             match self._entries.popleft():
                 case AttemptOutcome() as outcome:
                     add_outcome(self.usage, outcome)

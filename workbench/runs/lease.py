@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 _BEAT_S = 1.0
-PATIENCE_S = 600.0
+GIVE_UP_S = 600.0
 """Work ends if the database can't be written for this long; see `Lease.endless`."""
 _PAUSE_S = 0.5
-_LAST_S = 10.0
+_FINAL_WAIT_S = 10.0
 """An ending process waits this long for other writers: its results have been paid for."""
 Result = TypeVar("Result")
 _log = logging.getLogger("workbench.runner")
@@ -122,13 +122,13 @@ class Lease:
         """Return whether to stop waiting after a transaction failed with this error."""
         lasted = 0.0 if self._trouble is None else self._trouble.lasted
         if self.ending:
-            return error.cause != "busy" or lasted > _LAST_S
+            return error.cause != "busy" or lasted > _FINAL_WAIT_S
         if self.idle and error.is_away:
             return True
         if self.attended and error.cause != "other":
             return False
         endless = self.endless and error.cause in ("space", "moved")
-        return not error.passes or (not endless and lasted > PATIENCE_S)
+        return not error.passes or (not endless and lasted > GIVE_UP_S)
 
     @property
     def trouble(self) -> Trouble | None:
@@ -223,7 +223,7 @@ def _lives(database: Database) -> bool:
 
 _PATIENCE_S = 5.0
 """A runner ends shortly after its last run; after this time it is gone."""
-_LOOK_S = 0.05
+_POLL_S = 0.05
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def claim_runner(database: Database) -> Iterator[Lease]:
     while (lease := Lease.acquire(database)) is None:
         if runs.waiting(database.reader()) or time.monotonic() > until:
             raise RunError("A run is at work on this database.", "Wait for it, or pause it", Command("runs DB"))
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     try:
         yield lease
     finally:

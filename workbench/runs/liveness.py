@@ -275,7 +275,7 @@ def _words(notice: Notice) -> str:
 
 
 _START_S = 30.0
-_LOOK_S = 0.02
+_POLL_S = 0.02
 _LOG_BYTES = 1_000_000
 _LAST_BYTES = 10_000
 
@@ -306,7 +306,7 @@ def ensure_runner(database: Database) -> None:
             )
         if time.monotonic() > patience:
             raise RunError("The background runner doesn't start.", f"See {log_path(database.path)}.")
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 def _has_started(database: Database, pid: int) -> bool:

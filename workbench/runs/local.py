@@ -141,11 +141,11 @@ def _is_repeatable(verdict: Verdict) -> bool:
 # -- One run's work: read the items without a verdict, judge them, store the verdicts in groups.
 
 
-GROUP = 500
+MAX_GROUP_VERDICTS = 500
 """Maximum verdicts in one transaction."""
-MOST_WAITING = 1_000
+MAX_WAITING_ITEMS = 1_000
 """Maximum items that wait for a worker; the first stage pauses at this number."""
-MOST_CHARACTERS = 10_000_000
+MAX_WAITING_CHARACTERS = 10_000_000
 """Maximum characters of the items that wait for a worker."""
 _GROUP_S = 0.2
 _BREATH_S = 0.002
@@ -226,7 +226,7 @@ class _LocalRun:
         while self._is_full():
             self._turn(_WAIT_S)
         now = time.monotonic()
-        if len(self._ready) >= GROUP or now - self._stored > _GROUP_S:
+        if len(self._ready) >= MAX_GROUP_VERDICTS or now - self._stored > _GROUP_S:
             self._store({})
             # Let other processes write.
             time.sleep(_BREATH_S)
@@ -240,7 +240,7 @@ class _LocalRun:
         self._store({})
 
     def _is_full(self) -> bool:
-        if self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
+        if self._second.count >= MAX_WAITING_ITEMS or self._second.characters >= MAX_WAITING_CHARACTERS:
             return True
         if self._has_room():
             return False
@@ -265,7 +265,7 @@ class _LocalRun:
         self._store({self._key(key): verdict for key, verdict in found.items()})
 
     def _store(self, found: Mapping[bytes, Verdict]) -> None:
-        for start in range(0, len(self._ready), GROUP):
-            self._sink.store(self._ready[start : start + GROUP], found)
+        for start in range(0, len(self._ready), MAX_GROUP_VERDICTS):
+            self._sink.store(self._ready[start : start + MAX_GROUP_VERDICTS], found)
         self._ready = []
         self._stored = time.monotonic()

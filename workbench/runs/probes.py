@@ -43,7 +43,7 @@ from workbench.verifiers.probes.building import EVERY_CLASS, Companion, Probe, b
 from workbench.verifiers.probes.payloads import SUITE_VERSION, Family, VerifierClass, families_named
 from workbench.verifiers.stacks.stack import RULE, Stack
 
-ROWS = 100
+DEFAULT_ROWS = 100
 """The default number of questions to build probes from."""
 _JUDGE: frozenset[VerifierClass] = frozenset(("J", "C"))
 _REWARD: frozenset[VerifierClass] = frozenset(("M",))
@@ -82,7 +82,7 @@ def plan(
     *,
     families: tuple[str, ...] = (),
     selection: Selection = EVERYTHING,
-    limit: int = ROWS,
+    limit: int = DEFAULT_ROWS,
     seed: int = 0,
     workers: int | None = None,
     trust: bool = False,

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from workbench.verifiers.base import ServedVerifier
 
 
-_LOOK_S = 0.2
+_POLL_S = 0.2
 _RESTARTS = 3
-_MOST_FAILURES = 5
+_MAX_FAILURES = 5
 
 
 @at_one_moment
@@ -66,7 +66,7 @@ def run_info(project: Project, run: int) -> RunInfo:
 
 
 def _failures(connection: sqlite3.Connection, run: int) -> list[str]:
-    found = stored_verdicts.failures(connection, run, _MOST_FAILURES)
+    found = stored_verdicts.failures(connection, run, _MAX_FAILURES)
     return [f"{count:,} × {reason}: {words}" if words else f"{count:,} × {reason}" for reason, words, count in found]
 
 
@@ -117,7 +117,7 @@ def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | No
                 raise _give_up(project, run)
             ensure_runner(project.database)
         # With a million verdicts counting takes a while; leave the machine to the runner.
-        time.sleep(max(_LOOK_S, 4 * cost))
+        time.sleep(max(_POLL_S, 4 * cost))
 
 
 class Watch:
@@ -236,7 +236,7 @@ def _give_up(project: Project, run: int) -> RunError:
 # -- Costs of runs on model servers: actual, possible and remaining costs, and an estimate before the start.
 
 
-_SAMPLE = 16
+_SAMPLE_ITEMS = 16
 """Number of items whose requests are built for an estimate."""
 
 
@@ -294,7 +294,7 @@ def estimate(
     run = None if bound is None else stored_runs.find(reader, bound.id, verifier.version)
     counts = verdicts.of_selection(reader, 0 if run is None else run.id, selection)
     items = counts.items - counts.stored
-    some = verdicts.spread(project.database, selection, counts.items, _SAMPLE) if items else []
+    some = verdicts.spread(project.database, selection, counts.items, _SAMPLE_ITEMS) if items else []
     compared = with_rivals(project.database, verifier, some)
     found = estimate_of(project, served, items, compared, in_batches=in_batches)
     return structs.replace(found, stored=counts.stored)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _IDLE_S = 2.0
-_LOOK_S = 0.1
+_POLL_S = 0.1
 
 _NOTHING: Mapping[bytes, Verdict] = {}
 
@@ -125,7 +125,7 @@ class Runner:
         while time.monotonic() < until:
             if runs.waiting(self._database.reader()):
                 return False
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
             self.check()
         return self._lease.end_if_idle()
 
@@ -204,7 +204,7 @@ class _Sink:
         return verdicts.get(self._database.reader(), key)
 
     def check(self) -> None:
-        if time.monotonic() - self._looked < _LOOK_S:
+        if time.monotonic() - self._looked < _POLL_S:
             return
         self._looked = time.monotonic()
         self._runner.check()

@@ -26,7 +26,7 @@ from workbench.runs.store import calls
 
 GRACE_S = 10.0
 """Seconds that an ending session waits for the replies to calls in flight."""
-LOOK_S: Final = 0.1
+POLL_S: Final = 0.1
 """Interval of the heartbeat and of the check whether to continue."""
 Result = TypeVar("Result")
 Wanted = TypeVar("Wanted")
@@ -131,7 +131,7 @@ class Session:
         """
         pending = set(tasks)
         while pending:
-            done, pending = await asyncio.wait(pending, timeout=LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
+            done, pending = await asyncio.wait(pending, timeout=POLL_S, return_when=asyncio.FIRST_EXCEPTION)
             ends = [error for task in done if (error := task.exception()) is not None]
             if ends:
                 raise min(ends, key=_follows)
@@ -170,12 +170,12 @@ class Session:
     async def _drain(self) -> None:
         idle = False
         # Rounds are counted instead of seconds: a process that was suspended has not read received data.
-        for _ in range(round(GRACE_S / LOOK_S)):
+        for _ in range(round(GRACE_S / POLL_S)):
             if not self._tasks or idle or any(client.journal.broken for client in self.clients):
                 break
             idle = not any(client.caller.in_flight for client in self.clients)
             self.look()
-            await asyncio.wait(self._tasks, timeout=LOOK_S)
+            await asyncio.wait(self._tasks, timeout=POLL_S)
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

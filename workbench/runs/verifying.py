@@ -71,7 +71,7 @@ DEFAULT = "rules"
 
 EVERYTHING = Selection()
 _OBEY_S = 5.0
-_LOOK_S = 0.05
+_POLL_S = 0.05
 
 
 def kinds(project: Project) -> list[VerifierInfo]:
@@ -289,7 +289,7 @@ def wait_for_request(project: Project, run: int) -> RunInfo:
     """Wait a few seconds for the runner to execute a request."""
     patience = time.monotonic() + _OBEY_S
     while (info := light_info(project, run)).request is not None and time.monotonic() < patience:
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     return info
 
 

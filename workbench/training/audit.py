@@ -26,16 +26,16 @@ from workbench.training.store import trainings as store
 from workbench.training.store.trainings import Because, StepCounts, TakenCompletion, Training
 from workbench.training.wordings import Alarm, WordingWatch
 
-MOST_CHARACTERS: Final = 64 << 20
+MAX_WAITING_CHARACTERS: Final = 64 << 20
 """Maximum characters of waiting completions; beyond it, completions are dropped."""
-_BATCH: Final = 64
+_MIN_STEP_COMPLETIONS: Final = 64
 """Minimum completions of a counted step, for trainers that don't report their step."""
 _WEIGHTS: Final[dict[Because, float]] = {"chance": 1.0, "doubtful": 3.0, "rising": 5.0}
 _DOUBTFUL: Final = (0.2, 0.8)
 _MEMORY: Final = 1 / 2_000
 _HELD: Final = 500
 _FLUSH_S: Final = 2.0
-_KEEP_S: Final = 30.0
+_SAVE_S: Final = 30.0
 """Seconds between saves of the known phrasings."""
 _PIECE_S: Final = 0.002
 _PATIENCE_S: Final = 0.02
@@ -142,7 +142,7 @@ class Watcher:
         """
         characters = sum(map(len, [item.completion for item in items]))
         with self._lock:
-            if self._ending or self._characters + characters > MOST_CHARACTERS:
+            if self._ending or self._characters + characters > MAX_WAITING_CHARACTERS:
                 self.dropped += len(items)
                 self._unsaid += len(items)
                 return
@@ -210,7 +210,7 @@ class Watcher:
     def _step_of(self, judged: _JudgedCall) -> int:
         if judged.step is not None:
             return judged.step
-        if self._of_step >= _BATCH:
+        if self._of_step >= _MIN_STEP_COMPLETIONS:
             self._counted, self._of_step = self._counted + 1, 0
         self._of_step += len(judged.items)
         return self._counted
@@ -282,7 +282,7 @@ class Watcher:
             self._held = []
 
     def _is_save_due(self) -> bool:
-        due = self._ending or time.monotonic() - self._kept_at >= _KEEP_S
+        due = self._ending or time.monotonic() - self._kept_at >= _SAVE_S
         return due and self._wordings.steps != self._kept_steps
 
     def _let_go(self) -> None:

@@ -14,7 +14,7 @@ from workbench.core.installed import require_app
 if TYPE_CHECKING:
     from workbench.training.audit import Watcher
 
-SHARE: Final = 0.01
+DEFAULT_SHARE: Final = 0.01
 """The default share of judged completions to store."""
 _MOST_SEED: Final = 2**63 - 1
 
@@ -33,7 +33,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     """
 
     database: Path
-    share: float = SHARE
+    share: float = DEFAULT_SHARE
     seed: int = 0
     training: str = "training"
 

@@ -147,7 +147,7 @@ def lacks(verifier: AnyVerifier) -> tuple[str, ...]:
 # -- The queue of items: limited in characters and, on request, in items.
 
 
-MOST_CHARACTERS = 256 << 20
+MAX_WAITING_CHARACTERS = 256 << 20
 """Maximum characters of waiting items."""
 
 
@@ -181,8 +181,8 @@ class WaitingItems:
         """
         if self._most is not None and len(items) > self._most:
             raise UsageError(f"{len(items):,} items are too many for one request.", f"At most: {self._most:,}.")
-        if (characters := sum(item.characters for item in items)) > MOST_CHARACTERS:
-            raise UsageError(f"{characters:,} characters are too many.", f"At most: {MOST_CHARACTERS:,}.")
+        if (characters := sum(item.characters for item in items)) > MAX_WAITING_CHARACTERS:
+            raise UsageError(f"{characters:,} characters are too many.", f"At most: {MAX_WAITING_CHARACTERS:,}.")
 
     @contextmanager
     def room(self, items: Sequence[VerifierInput]) -> Iterator[None]:
@@ -193,7 +193,7 @@ class WaitingItems:
         """
         characters = sum(item.characters for item in items)
         full = self._most is not None and self.count + len(items) > self._most
-        if items and (full or self._characters + characters > MOST_CHARACTERS):
+        if items and (full or self._characters + characters > MAX_WAITING_CHARACTERS):
             raise Busy
         self.count += len(items)
         self._characters += characters

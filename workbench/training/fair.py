@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from msgspec import Struct
 
-USUAL = 3
+DEFAULT_URGENCY = 3
 """The default urgency, of 0 (first) to 7 (RFC 9218)."""
 
 
@@ -24,7 +24,7 @@ class Asker(Struct, frozen=True):
     """
 
     client: str = ""
-    urgency: int = USUAL
+    urgency: int = DEFAULT_URGENCY
 
 
 ASKER: ContextVar[Asker] = ContextVar("asker", default=Asker())  # noqa: B039

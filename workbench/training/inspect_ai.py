@@ -11,7 +11,7 @@ from anyio.to_thread import run_sync
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr  # type: ignore[import-not-found]
 from inspect_ai.solver import TaskState  # type: ignore[import-not-found]
 
-from workbench.training.judging import AT_ONCE, judging_by, verdict_fields
+from workbench.training.judging import MAX_CONCURRENT, judging_by, verdict_fields
 
 
 @scorer(metrics={"acc": [accuracy(), stderr()], "undecided": [mean()]})  # type: ignore[untyped-decorator]
@@ -28,7 +28,7 @@ def judged(type: str | None = None, verifier: str = "rules", settings: dict[str,
 
     async def score(state: TaskState, target: Target) -> Score:
         if not limiter:
-            limiter.append(CapacityLimiter(AT_ONCE))
+            limiter.append(CapacityLimiter(MAX_CONCURRENT))
         reference = ", ".join(target) if state.choices else list(target)
         asked = reference, state.output.completion, _question(state), type
         verdict = await run_sync(judging.verdict, *asked, limiter=limiter[0])

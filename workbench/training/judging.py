@@ -20,7 +20,7 @@ from workbench.training.reward import Reward
 
 _BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
 """With several references one match is enough for "correct", and all must differ for "incorrect"."""
-AT_ONCE: Final = 256
+MAX_CONCURRENT: Final = 256
 """Maximum completions that a harness may judge at a time; each waits in a thread."""
 
 SETTINGS: Final = (

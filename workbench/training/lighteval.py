@@ -11,7 +11,7 @@ from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping  # ty
 from lighteval.models.model_output import ModelResponse  # type: ignore[import-not-found]
 from lighteval.tasks.requests import Doc, SamplingMethod  # type: ignore[import-not-found]
 
-from workbench.training.judging import AT_ONCE, Judging, judging_by
+from workbench.training.judging import MAX_CONCURRENT, Judging, judging_by
 
 
 class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
@@ -22,7 +22,7 @@ class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
         wanted, texts = doc.get_golds(), model_response.final_text
-        with ThreadPoolExecutor(min(len(texts), AT_ONCE), "workbench-judged") as threads:
+        with ThreadPoolExecutor(min(len(texts), MAX_CONCURRENT), "workbench-judged") as threads:
             return self._judging.figures(
                 list(threads.map(lambda text: self._judging.verdict(wanted, text, doc.query), texts))
             )

@@ -20,11 +20,11 @@ from workbench.runs.executor import ExecutorClosed
 from workbench.training.testing import SolutionExecutor, SolutionJob, fail, not_taken
 from workbench.verifiers.base import SandboxedVerifier
 
-_EACH: Final = 4
+_SOLUTIONS_PER_PROCESSOR: Final = 4
 """Solutions assigned for each processor of the nodes: running, queued there, and in transit."""
-_LOOK_S: Final = 0.01
+_POLL_S: Final = 0.01
 _IDLE_S: Final = 0.5
-_AGAIN_S: Final = 5.0
+_RETRY_S: Final = 5.0
 _Piece = tuple[tuple[SolutionJob, str], Program]
 
 
@@ -61,13 +61,13 @@ class NodesExecutor(SolutionExecutor):
 
     @property
     def workers(self) -> int:
-        return _EACH * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
+        return _SOLUTIONS_PER_PROCESSOR * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
 
     def _work(self) -> None:
         settings = self._verifier.settings(self._verifier.seeds[0])
         while not self._over.is_set():
             try:
-                with cluster_sandbox(self.level, settings, self._use, look_s=_LOOK_S) as pool:
+                with cluster_sandbox(self.level, settings, self._use, look_s=_POLL_S) as pool:
                     self._connected()
                     while not pool.is_ready:
                         self._drop_gone(pool)
@@ -80,7 +80,7 @@ class NodesExecutor(SolutionExecutor):
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
                 self.state = "failed"
                 self._drop(VerifierError(self.trouble))
-                self._refuse(self.trouble, time.monotonic() + _AGAIN_S)
+                self._refuse(self.trouble, time.monotonic() + _RETRY_S)
 
     def _refuse(self, trouble: str, until: float) -> None:
         while not self._over.is_set() and (left := until - time.monotonic()) > 0:

@@ -23,9 +23,9 @@ from workbench.verifiers.base import identity
 
 _PORTS: Final = {"http": 80, "https": 443}
 _TIMEOUT_S: Final = 600.0
-_TRIES: Final = 60
+_MAX_ATTEMPTS: Final = 60
 """Maximum attempts to send a request that finds the queue full, one second apart."""
-_LONGEST: Final = 64 << 20
+_MAX_ANSWER_BYTES: Final = 64 << 20
 """Maximum size of a response in bytes."""
 _OUTCOMES: Final = {outcome.word: outcome for outcome in Outcome}
 Document = TypeVar("Document", bound=Struct)
@@ -75,7 +75,7 @@ class RewardClient:
             RunError: The server can't be reached, rejects the request, or sends an invalid answer.
         """
         asked = msgspec.json.encode(RewardBatch(items=items))
-        for _ in range(_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             status, body = self._sent("POST", "/reward", asked)
             if status == http.client.OK:
                 found = self._read(body, RewardAnswers).items
@@ -99,7 +99,7 @@ class RewardClient:
             try:
                 self._connection.request(method, self._path + path, body, self._headers)
                 answer = self._connection.getresponse()
-                return answer.status, answer.read(_LONGEST)
+                return answer.status, answer.read(_MAX_ANSWER_BYTES)
             except (OSError, http.client.HTTPException) as error:
                 self._connection.close()
                 if last:

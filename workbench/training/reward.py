@@ -28,7 +28,7 @@ from workbench.core.errors import UsageError
 from workbench.core.processes import Closing
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
-from workbench.training.auditing import SHARE, audit_of, watching
+from workbench.training.auditing import DEFAULT_SHARE, audit_of, watching
 from workbench.training.choosing import Scale, chosen, is_undecided
 from workbench.training.pay import Forgeable, Pay, SuitePay, SuiteVerdict, Timeouts
 
@@ -98,7 +98,7 @@ class Reward(Closing):
         workers: int | None = None,
         timeout: float | None = None,
         audit: Path | str | None = None,
-        share: float = SHARE,
+        share: float = DEFAULT_SHARE,
         seed: int = 0,
         training: str = "training",
         journal: Path | str | None = None,

@@ -21,7 +21,7 @@ from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
-from workbench.runs.first_stage import LONG, AsyncReaderProcess, AsyncReaders, FirstAnswer, LeftToWorker
+from workbench.runs.first_stage import LONG_ITEM_CHARACTERS, AsyncReaderProcess, AsyncReaders, FirstAnswer, LeftToWorker
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import claim_runner
 from workbench.runs.serving import VerifierSession, answering
@@ -139,12 +139,12 @@ def _start_run(project: Project, chosen: RewardVerifier, verifier: ServedVerifie
     return run
 
 
-_AHEAD = 8
+_QUEUED_PER_WORKER = 8
 """Items for each worker that are handed over ahead of their turn."""
 _TURN_S = 0.002
-_PIECE = 16
+_PIECE_ITEMS = 16
 """Number of items of a large request that a process or the loop judges at a time."""
-_FEW = 128
+_MAX_LOOP_ITEMS = 128
 """The loop judges requests of up to this many items alone."""
 
 
@@ -164,7 +164,7 @@ class AsyncVerifier:
         self._line = line
         self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
         self._readers = AsyncReaders((chosen.kind, chosen.options), max(1, cores - 1))
-        self._turns = FairLine(_AHEAD * (workers or max(1, cores - 1)))
+        self._turns = FairLine(_QUEUED_PER_WORKER * (workers or max(1, cores - 1)))
         self.stages = StageTimes()
         self._executor.warm()
 
@@ -212,9 +212,9 @@ class AsyncVerifier:
         return [self._executor.recalled(next(read)) if self._is_long(item) else next(known) for item in items]
 
     async def _short(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        if len(items) <= _FEW or self._executor.isolation != "staged":
+        if len(items) <= _MAX_LOOP_ITEMS or self._executor.isolation != "staged":
             return await self._here(items)
-        left = deque(enumerate(list(items[at : at + _PIECE]) for at in range(0, len(items), _PIECE)))
+        left = deque(enumerate(list(items[at : at + _PIECE_ITEMS]) for at in range(0, len(items), _PIECE_ITEMS)))
         self._readers.prepare(len(left) - 1)
         said: dict[int, list[FirstAnswer]] = {}
 
@@ -272,7 +272,7 @@ class AsyncVerifier:
                 return await asyncio.wrap_future(self._executor.later(item, left))
 
     def _is_long(self, item: VerifierInput) -> bool:
-        return self._executor.isolation != "process" and item.characters > LONG
+        return self._executor.isolation != "process" and item.characters > LONG_ITEM_CHARACTERS
 
 
 class AsyncTester:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-from workbench.training.judging import AT_ONCE, judging_by, verdict_fields
+from workbench.training.judging import MAX_CONCURRENT, judging_by, verdict_fields
 
 
 def judged_by(
@@ -50,4 +50,4 @@ judged = judged_by()
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(AT_ONCE, "workbench-judged")
+    return ThreadPoolExecutor(MAX_CONCURRENT, "workbench-judged")

@@ -23,14 +23,14 @@ from workbench.core.text.wordings import Wording, wordings
 
 STEPS: Final = 20_000
 """Minimum mean number of steps to a false alarm."""
-LEARNING: Final = 5
+LEARNING_STEPS: Final = 5
 """Number of first steps in which the initial phrasings are learnt and nothing is tested."""
 _FLOOR: Final = 0.01
 _TIMES: Final = 2.0
-_FEWEST: Final = 3
+_MIN_QUESTIONS: Final = 3
 """Minimum questions of a step with a phrasing for it to be tested."""
 _MEMORY: Final = 1 / 50
-_PIECE: Final = 16
+_PIECE_PHRASINGS: Final = 16
 """Phrasings tested before other work may run: some tens of microseconds."""
 _RISING: Final = log(100.0)
 _DEAD: Final = -20.0
@@ -138,7 +138,7 @@ class WordingWatch:
             return False
         counts = self._accepted.counts
         for wording in self._accepted.add(question, found):
-            if counts[wording] == _FEWEST:
+            if counts[wording] == _MIN_QUESTIONS:
                 self._often.add(wording)
                 self._examples[wording] = completion
         return not self._rising.isdisjoint(found)
@@ -159,14 +159,14 @@ class WordingWatch:
         if not questions:
             return
         for place, wording in enumerate([*self._known, *sorted(self._often - self._known.keys())]):
-            if place % _PIECE == 0:
+            if place % _PIECE_PHRASINGS == 0:
                 give_way()
             known = self._known.get(wording)
             if known is None:
                 self._numbers += 1
                 known = self._known[wording] = _Known(self._numbers)
             now, before = self._accepted.share(wording), known.rate
-            if self.steps >= LEARNING and wording not in self._raised:
+            if self.steps >= LEARNING_STEPS and wording not in self._raised:
                 bound = max(_FLOOR, _TIMES * before, _TIMES * self._rejected.share(wording))
                 known.evidence = _grown(known.weight, self._accepted.counts[wording], questions, bound)
                 if self._is_alarm(known):

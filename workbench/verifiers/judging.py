@@ -102,7 +102,7 @@ class Allowance(Struct, frozen=True, kw_only=True):
     Attributes:
         start_s: Seconds it may take to load, without waits for a processor if the kernel reports them.
         deadline_s: Seconds of processor time an item may take, sending included; ten times as much wall time is allowed
-            (`meter.PATIENCE`).
+            (`meter.WALL_TIME_FACTOR`).
         memory_bytes: Resident memory a worker may use in addition to that after loading.
     """
 

@@ -16,7 +16,7 @@ from workbench.verifiers.judging import peak_kb
 from workbench.verifiers.math_verify import MathVerifyOptions
 
 _DEFAULTS: Final = MathVerifyOptions()
-_SHOWN = 500
+_MAX_ANSWER_CHARACTERS = 500
 """Maximum characters of a stored final answer."""
 
 _SUSPECT_KB = 400 * 1024
@@ -101,7 +101,7 @@ def _detail() -> str | None:
 def _text(forms: list[Any]) -> str | None:
     texts = (form for form in forms if isinstance(form, str))
     found = next(texts, None)
-    return found[:_SHOWN] if found is not None else None
+    return found[:_MAX_ANSWER_CHARACTERS] if found is not None else None
 
 
 judge(r"\frac{1}{3}", r"The final answer is $\boxed{x + 2/3}$.")

@@ -15,13 +15,13 @@ from typing import Final, Literal
 import psutil
 from msgspec import Struct
 
-PATIENCE: Final = 10.0
+WALL_TIME_FACTOR: Final = 10.0
 """Allowed wall time as a multiple of the computing time: a process may sleep, or wait for a processor on systems that
 don't report such waits.
 """
 
 _SHORTEST_S: Final = 0.005
-_LOOK_S: Final = 0.5
+_POLL_S: Final = 0.5
 """Longest interval between two measurements of a process on several processors."""
 
 _LINUX: Final = sys.platform == "linux"
@@ -49,16 +49,16 @@ class ProcessUsage(Struct, frozen=True):
         """Return which limit is exceeded for an allowance of ``seconds`` of computing, if any."""
         if self.cpu >= seconds:
             return "cpu"
-        return "wall" if self.wall >= PATIENCE * seconds else None
+        return "wall" if self.wall >= WALL_TIME_FACTOR * seconds else None
 
     @property
     def own(self) -> float:
         """Return the seconds charged to a budget: processor time of all threads, or wall time without waits if more."""
-        return max(self.cpu, self.wall if self.exact else self.wall / PATIENCE)
+        return max(self.cpu, self.wall if self.exact else self.wall / WALL_TIME_FACTOR)
 
     def left(self, seconds: float) -> float:
         """Return the seconds until the next check is worthwhile."""
-        return max(_SHORTEST_S, min(seconds - self.cpu, PATIENCE * seconds - self.wall, _LOOK_S))
+        return max(_SHORTEST_S, min(seconds - self.cpu, WALL_TIME_FACTOR * seconds - self.wall, _POLL_S))
 
 
 class Meter:
@@ -119,7 +119,7 @@ class Meter:
 def in_words(cause: Cause, seconds: float) -> str:
     if cause == "cpu":
         return f"timeout: cpu, it computed for more than {seconds:g} s"
-    return f"timeout: wall, it took more than {PATIENCE * seconds:g} s, most of it asleep"
+    return f"timeout: wall, it took more than {WALL_TIME_FACTOR * seconds:g} s, most of it asleep"
 
 
 def processor_time(pid: int) -> float | None:

@@ -27,7 +27,7 @@ from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer
 
 _START_UP_DEATHS = 3
 _STOP_S = 2.0
-_FULL = 0.95
+_FULL_SHARE = 0.95
 """Share of its memory at which a worker counts as full: the rest is too fragmented."""
 
 _BOOT = (
@@ -225,7 +225,7 @@ class WorkerPool(Closing):
         return self._replace(worker, ended)
 
     def _is_full(self, worker: _Worker) -> bool:
-        return worker.pid is not None and peak_of_process(worker.pid) > _FULL * self._memory_bytes
+        return worker.pid is not None and peak_of_process(worker.pid) > _FULL_SHARE * self._memory_bytes
 
     def _why_gone(self, worker: _Worker) -> Verdict:
         long = time.monotonic() - worker.started >= self._deadline + CPU_SLACK_S

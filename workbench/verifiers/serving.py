@@ -81,11 +81,11 @@ NOT_SENT: Final = "none"
 """The value that leaves a setting to the server."""
 Word = TypeVar("Word", bound=str)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
-_MOST_CONCURRENT = 10_000
-_LONGEST_TIMEOUT_S = 86_400.0
-_LARGEST = 2**63 - 1
-_LONGEST_MODEL = 300
-_LONGEST_QUOTED = 40
+_MAX_CONCURRENCY = 10_000
+_MAX_TIMEOUT_S = 86_400.0
+_MAX_WHOLE_NUMBER = 2**63 - 1
+_MAX_MODEL_CHARACTERS = 300
+_MAX_QUOTED_CHARACTERS = 40
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -102,7 +102,7 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
     variable = options.get("api_key_env")
     if variable is not None and not _VARIABLE.fullmatch(variable):
         raise ValueError("api_key_env: it takes the name of an environment variable, such as OPENAI_API_KEY, not a key")
-    timeout = number(options, "timeout", above=0, most=_LONGEST_TIMEOUT_S)
+    timeout = number(options, "timeout", above=0, most=_MAX_TIMEOUT_S)
     if len(_KEYS & options.keys()) > 1:
         raise ValueError(f"{min(_KEYS & options.keys())}: a key comes from one place; give one of {', '.join(_KEYS)}")
     profile = choice(options, "server", tuple(PROFILES), default=guess(url))
@@ -273,7 +273,7 @@ def limits_from(options: Mapping[str, str]) -> Limits:
         ValueError: An option is wrong.
     """
     return Limits(
-        concurrency=whole(options, "concurrency", least=1, most=_MOST_CONCURRENT) or DEFAULT_CONCURRENCY,
+        concurrency=whole(options, "concurrency", least=1, most=_MAX_CONCURRENCY) or DEFAULT_CONCURRENCY,
         rpm=number(options, "rpm", above=0),
         tpm=number(options, "tpm", above=0),
         max_calls=whole(options, "max_calls"),
@@ -319,8 +319,8 @@ def model_name(options: Mapping[str, str], name: str) -> str:
         ValueError: The option is missing, empty, or not a valid name.
     """
     value = required(options, name)
-    if len(value) > _LONGEST_MODEL or not value.isprintable():
-        raise ValueError(f"{name}: it is a line of up to {_LONGEST_MODEL} visible characters")
+    if len(value) > _MAX_MODEL_CHARACTERS or not value.isprintable():
+        raise ValueError(f"{name}: it is a line of up to {_MAX_MODEL_CHARACTERS} visible characters")
     return value
 
 
@@ -347,7 +347,7 @@ def switch(options: Mapping[str, str], name: str, default: bool) -> bool:
     return words[choice(options, name, tuple(words), "true" if default else "false")]
 
 
-def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = _LARGEST) -> int | None:
+def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = _MAX_WHOLE_NUMBER) -> int | None:
     """Parse a whole number; None if the option isn't given.
 
     Raises:
@@ -360,7 +360,7 @@ def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = 
         raise ValueError(f"{name}: {_quoted(text)} is not a whole number")
     value = int(text)
     if not least <= value <= most:
-        bounds = f"at least {least}" if most == _LARGEST else f"from {least} to {most}"
+        bounds = f"at least {least}" if most == _MAX_WHOLE_NUMBER else f"from {least} to {most}"
         raise ValueError(f"{name}: it is a whole number {bounds}, not {value}")
     return value
 
@@ -392,7 +392,7 @@ def number(
 
 
 def _quoted(text: str) -> str:
-    return ascii(text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}...")
+    return ascii(text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}...")
 
 
 # -- The verdict of a verifier that calls model servers, whatever the outcome of its calls.

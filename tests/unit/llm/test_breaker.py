@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.servers.memory import HeldClock
-from workbench.llm.pace import ENOUGH_REFUSED, Breaker, CallEstimate, RateLimiter
+from workbench.llm.pace import MIN_REJECTIONS, Breaker, CallEstimate, RateLimiter
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
 
@@ -18,7 +18,7 @@ COUNTED = Usage(prompt_tokens=10, completion_tokens=10)
 
 def opened(clock: HeldClock, wait: float | None = None) -> Breaker:
     breaker = Breaker(clock)
-    assert [breaker.refused(wait) for _ in range(ENOUGH_REFUSED)] == [True] * ENOUGH_REFUSED
+    assert [breaker.refused(wait) for _ in range(MIN_REJECTIONS)] == [True] * MIN_REJECTIONS
     return breaker
 
 
@@ -26,7 +26,7 @@ async def test_refusals_between_replies_hold_nobody_up() -> None:
     clock = HeldClock()
     breaker = Breaker(clock)
     for _ in range(10):
-        for _ in range(ENOUGH_REFUSED - 1):
+        for _ in range(MIN_REJECTIONS - 1):
             breaker.refused(60.0)
         breaker.succeeded(clock.time)
         await breaker.ready()

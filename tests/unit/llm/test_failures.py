@@ -17,7 +17,7 @@ from tests.servers.scripted import chat_reply
 from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, error_event, of_response
-from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience
+from workbench.llm.pace import MAX_ATTEMPTS, MAX_CALL_S, MIN_ATTEMPTS, Patience
 from workbench.llm.waits import requested_wait
 
 NOW = 1_800_000_000.0
@@ -386,7 +386,7 @@ def test_a_call_is_not_given_up_before_five_identical_failures_in_a_row() -> Non
     mixed = [server(500), server(502)] * 6
     assert None not in waits(*mixed)
     assert waits(*mixed, *[server(500)] * 5).index(None) == len(mixed) + 4
-    assert waits(*[server(500), server(502)] * MOST_ATTEMPTS).index(None) == MOST_ATTEMPTS - 1
+    assert waits(*[server(500), server(502)] * MAX_ATTEMPTS).index(None) == MAX_ATTEMPTS - 1
 
 
 @pytest.mark.parametrize("code", ["auth", "bad_request", "context_length", "content_filter", "quota"])
@@ -408,5 +408,5 @@ def test_rate_limits_use_up_patience_but_no_attempts() -> None:
     while (wait := patience.wait(limited)) is not None:
         clock.time += wait
         count += 1
-    assert count > 10 * FEWEST_ATTEMPTS
-    assert clock.time <= PATIENCE_S
+    assert count > 10 * MIN_ATTEMPTS
+    assert clock.time <= MAX_CALL_S

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.pace import COOLDOWN_S, LEAST, START, Breaker, Bucket, CallEstimate, ConcurrencyLimiter, RateLimiter
+from workbench.llm.pace import (
+    COOLDOWN_S,
+    INITIAL_CONCURRENCY,
+    MIN_CONCURRENCY,
+    Breaker,
+    Bucket,
+    CallEstimate,
+    ConcurrencyLimiter,
+    RateLimiter,
+)
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
 
@@ -128,7 +137,7 @@ def good_round(gate: ConcurrencyLimiter) -> None:
 
 
 def test_the_limit_doubles_until_it_is_refused_then_creeps() -> None:
-    gate = ConcurrencyLimiter(START, 100, HeldClock())
+    gate = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, HeldClock())
     seen = [gate.limit]
     for _ in range(3):
         good_round(gate)
@@ -141,16 +150,16 @@ def test_the_limit_doubles_until_it_is_refused_then_creeps() -> None:
 
 
 def test_it_starts_no_higher_than_the_runs_own_limit_and_grows_only_when_it_holds_calls_back() -> None:
-    assert ConcurrencyLimiter(START, 3, HeldClock()).limit == 3
-    idle = ConcurrencyLimiter(START, 100, HeldClock())
+    assert ConcurrencyLimiter(INITIAL_CONCURRENCY, 3, HeldClock()).limit == 3
+    idle = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, HeldClock())
     for _ in range(1000):
         idle.succeeded()
-    assert idle.limit == START
+    assert idle.limit == INITIAL_CONCURRENCY
 
 
 def test_refusals_in_the_cooldown_count_once() -> None:
     clock = HeldClock()
-    gate = ConcurrencyLimiter(START, 100, clock)
+    gate = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, clock)
     for _ in range(50):
         gate.refused()
     assert gate.limit == 16
@@ -161,16 +170,16 @@ def test_refusals_in_the_cooldown_count_once() -> None:
 
 def test_sustained_refusals_walk_it_down_and_never_freeze_it() -> None:
     clock = HeldClock()
-    gate = ConcurrencyLimiter(START, 100, clock)
+    gate = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, clock)
     for _ in range(200):
         clock.time += 2.0
         gate.refused()
-    assert gate.limit == LEAST
+    assert gate.limit == MIN_CONCURRENCY
     for _ in range(40):
         clock.time += 1.0
         good_round(gate)
         gate.refused()
-    assert gate.limit > LEAST
+    assert gate.limit > MIN_CONCURRENCY
     for _ in range(100):
         good_round(gate)
     assert gate.limit == 100

@@ -21,7 +21,7 @@ from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response
 from workbench.llm.records import Halt
 from workbench.llm.server import Route
-from workbench.llm.transport import LONGEST_REPLY, Received, Transport
+from workbench.llm.transport import MAX_REPLY_BYTES, Received, Transport
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.serving import server_from
@@ -62,9 +62,9 @@ async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str
 @pytest.mark.parametrize(
     ("encoding", "packed", "says"),
     [
-        ("gzip", gzip.compress(b"\0" * (LONGEST_REPLY + 1)), "longer than"),
+        ("gzip", gzip.compress(b"\0" * (MAX_REPLY_BYTES + 1)), "longer than"),
         ("gzip", gzip.compress(b"\0" * 2**29), "longer than"),
-        ("gzip", gzip.compress(b"\0" * LONGEST_REPLY) + gzip.compress(b"\0"), "longer than"),
+        ("gzip", gzip.compress(b"\0" * MAX_REPLY_BYTES) + gzip.compress(b"\0"), "longer than"),
         ("", gzip.compress(b"\0" * 2**29), "longer than"),
         ("gzip", b"\x1f no gzip at all", "can't be unpacked"),
         ("br", b"\x0b\x02\x80", "the reply is packed"),
@@ -85,7 +85,7 @@ async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed
     [
         Scripted(429, {"content-encoding": "br", "retry-after": "7"}, b"\x0b\x02\x80"),
         Scripted(429, {"content-encoding": "gzip", "retry-after": "7"}, b"\x1f no gzip"),
-        Scripted(429, {"retry-after": "7"}, b"x" * (LONGEST_REPLY + 1)),
+        Scripted(429, {"retry-after": "7"}, b"x" * (MAX_REPLY_BYTES + 1)),
         Scripted(429, {"retry-after": "7"}, b'{"error": "slow"}', cut=9),
     ],
     ids=["packed otherwise", "badly packed", "too long", "cut"],

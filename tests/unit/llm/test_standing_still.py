@@ -85,8 +85,8 @@ async def test_time_that_it_stood_still_is_not_counted() -> None:
 
 
 async def test_patience_with_a_server_is_not_used_up_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "PATIENCE_S", LIMIT_S)
-    monkeypatch.setattr(pace, "_LONGEST_S", 0.05)
+    monkeypatch.setattr(pace, "MAX_CALL_S", LIMIT_S)
+    monkeypatch.setattr(pace, "_MAX_BACKOFF_S", 0.05)
     busy = Scripted(429, {"retry-after": "0.05"}, {"error": {"message": "slow down"}})
     with scripted(in_turn(busy, busy, busy, "Yes")) as server:
         servers = {"judge": ModelServer(profile="vllm", base_url=server.url, model="m")}

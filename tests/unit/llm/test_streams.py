@@ -22,7 +22,7 @@ from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, of_response
 from workbench.llm.records import Reply, Usage, ending
-from workbench.llm.transport import LONGEST_REPLY, Transport
+from workbench.llm.transport import MAX_REPLY_BYTES, Transport
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.serving import server_from
@@ -349,7 +349,7 @@ async def test_a_silent_stream_is_given_up() -> None:
 
 async def test_a_stream_that_is_only_kept_alive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway may do so for ever, with nobody behind it."""
-    monkeypatch.setattr("workbench.llm.transport.LONGEST_STREAM_S", 1.0)
+    monkeypatch.setattr("workbench.llm.transport.MAX_STREAM_S", 1.0)
     async with streaming(repeat(b": keep-alive\n\n", 150), 0.02) as url, Transport() as transport:
         with pytest.raises(AttemptFailed, match="no whole reply within 1 s") as caught:
             await transport.send(url, {}, b"{}", 0.9, stream=True)
@@ -357,7 +357,7 @@ async def test_a_stream_that_is_only_kept_alive_is_given_up(monkeypatch: pytest.
 
 
 async def test_a_stream_longer_than_a_reply_is_not_read() -> None:
-    for parts in ([b": " + b"." * 2**20 + b"\n"] * 65, [events(chunk("stop", content="A" * (LONGEST_REPLY + 1)))]):
+    for parts in ([b": " + b"." * 2**20 + b"\n"] * 65, [events(chunk("stop", content="A" * (MAX_REPLY_BYTES + 1)))]):
         async with streaming(parts, 0.0) as url, Transport() as transport:
             with pytest.raises(AttemptFailed, match="the reply is longer than"):
                 await transport.send(url, {}, b"{}", 20.0, stream=True)

@@ -23,7 +23,7 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
-from workbench.runs.batching import MOST_TRIES
+from workbench.runs.batching import MAX_ATTEMPTS
 from workbench.runs.run_status import estimate, run_costs
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
 
@@ -204,7 +204,7 @@ def test_what_fails_again_and_again_is_an_error_and_asked_anew_when_told(runs: H
 
     with batching("openai", reply) as provider:
         ended = done(runs, provider)
-        assert [calls for _, calls in provider.batches] == [40] + [1] * (MOST_TRIES - 1)
+        assert [calls for _, calls in provider.batches] == [40] + [1] * (MAX_ATTEMPTS - 1)
         assert verdicts(runs.project, "batched")["c7"] == ("error", None, "server")
         broken["on"] = False
         runs.claim()

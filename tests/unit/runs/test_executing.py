@@ -57,7 +57,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedSandbox]:
     monkeypatch.setattr(executing, "SandboxPool", pool)
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L3")
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
-    monkeypatch.setattr(runner, "_LOOK_S", 0.0)
+    monkeypatch.setattr(runner, "_POLL_S", 0.0)
     return made
 
 
@@ -159,7 +159,7 @@ def start_again(project: Project) -> RunInfo:
 def test_other_hash_seeds_are_stored_as_votes(
     project: Project, lease: Lease, opened: list[ScriptedSandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verdicts, "_TEXTS", 3)
+    monkeypatch.setattr(verdicts, "_TEXTS_PER_READ", 3)
     with project.database.write() as connection:
         connection.execute("UPDATE completion_text SET text = 'seed' WHERE text = 'ss'")
     info = ran(project, lease, hash_seeds="3")
@@ -363,9 +363,9 @@ def test_a_suite_that_nothing_has_is_refused(project: Project, tmp_path: Path) -
 
 
 def test_problems_are_read_in_small_parts(project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts, "_TEXTS", 2)
-    monkeypatch.setattr(executing, "_PROBLEMS", 0)
-    monkeypatch.setattr(executing, "GROUP", 2)
+    monkeypatch.setattr(verdicts, "_TEXTS_PER_READ", 2)
+    monkeypatch.setattr(executing, "_MAX_CACHED_PROBLEMS", 0)
+    monkeypatch.setattr(executing, "MAX_GROUP_SOLUTIONS", 2)
     assert ran(project, lease).done == 7
     assert outcomes(project)["double/1"] == "e"
 

@@ -22,7 +22,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import first_stage as module
 from workbench.runs.executor import LocalExecutor
-from workbench.runs.first_stage import BATCH, AsyncReaders, Readers
+from workbench.runs.first_stage import BATCH_ITEMS, AsyncReaders, Readers
 from workbench.runs.local import judge_locally
 from workbench.verifiers.registry import Registry
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(autouse=True)
 def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_plugin(tmp_path, monkeypatch)
-    monkeypatch.setattr(module, "MANY", BATCH)
+    monkeypatch.setattr(module, "MIN_ITEMS_FOR_HELPERS", BATCH_ITEMS)
 
 
 @pytest.fixture
@@ -73,19 +73,19 @@ def test_all_processes_read_and_each_item_is_read_once(readers: Readers) -> None
     numbers = read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     assert sorted(numbers) == list(range(len(numbers)))
     assert found.keys() - {os.getpid()} == set(readers.pids)
-    assert found[os.getpid()] >= BATCH
+    assert found[os.getpid()] >= BATCH_ITEMS
 
 
 def test_few_items_start_no_process(readers: Readers) -> None:
-    assert read(readers, map(item, range(BATCH - 1)), Counter()) == list(range(BATCH - 1))
+    assert read(readers, map(item, range(BATCH_ITEMS - 1)), Counter()) == list(range(BATCH_ITEMS - 1))
     assert readers.pids == []
 
 
 def test_many_calls_of_few_items_start_no_process(readers: Readers) -> None:
     threads, found = threading.active_count(), Counter[int]()
-    for number in range(2 * BATCH):
+    for number in range(2 * BATCH_ITEMS):
         assert read(readers, [item(number)], found) == [number]
-    assert (threading.active_count(), found) == (threads, {os.getpid(): 2 * BATCH})
+    assert (threading.active_count(), found) == (threads, {os.getpid(): 2 * BATCH_ITEMS})
 
 
 def test_where_no_process_can_start_the_caller_reads_all(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,8 +94,8 @@ def test_where_no_process_can_start_the_caller_reads_all(readers: Readers, monke
 
     monkeypatch.setattr(subprocess, "Popen", refused)
     found = Counter[int]()
-    assert sorted(read(readers, map(item, range(10 * BATCH)), found)) == list(range(10 * BATCH))
-    assert found == {os.getpid(): 10 * BATCH}
+    assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
+    assert found == {os.getpid(): 10 * BATCH_ITEMS}
     with pytest.raises(VerifierError, match="can't start: Resource temporarily unavailable"):
         asyncio.run(AsyncReaders(("reading", {}), 1).answers([item(1)]))
 
@@ -117,14 +117,14 @@ def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: Readers) -
 def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: Readers) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
-    left = readers.answers(map(item, range(100_000, 100_000 + 20 * BATCH)))
+    left = readers.answers(map(item, range(100_000, 100_000 + 20 * BATCH_ITEMS)))
     assert len(list(islice(left, 2))) == 2
     del left
-    assert sorted(read(readers, map(item, range(10 * BATCH)), found)) == list(range(10 * BATCH))
+    assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
 
 
 def test_long_items_are_few_in_a_batch(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CHARACTERS", 5)
+    monkeypatch.setattr(module, "_MAX_BATCH_CHARACTERS", 5)
     found, taken, most = Counter[int](), list[int](), 0
 
     def counted() -> Iterator[VerifierInput]:
@@ -168,7 +168,7 @@ def test_a_process_that_ended_while_nobody_asked_it_costs_no_answer() -> None:
 def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_LONG_A_PROCESS", 2)
+    monkeypatch.setattr(module, "_MAX_LONG_ITEMS_PER_PROCESS", 2)
 
     async def used() -> tuple[set[int], list[int]]:
         readers = AsyncReaders(("reading", {}), 2)
@@ -179,7 +179,7 @@ def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them
             await asyncio.sleep(0.01)
         loaded = {one.pid for one in readers._free}
         pids = []
-        for completion in ["a"] * 4 + ["a" * (module.LONG + 1)] * 3:
+        for completion in ["a"] * 4 + ["a" * (module.LONG_ITEM_CHARACTERS + 1)] * 3:
             [answer] = await readers.answers([item(1, completion)])
             assert isinstance(answer, Verdict)
             pids.append(int(answer.detail or 0))
@@ -251,7 +251,7 @@ def test_a_run_by_several_processes_finds_what_one_finds() -> None:
     rows = [json.loads(line) for line in (ROOT / "sample_data" / "tuples.jsonl").read_text().splitlines()]
     items = [
         VerifierInput(item=number, question=row["question"], reference=row["answer"], completion=row["completion"])
-        for number, row in enumerate(rows * (1 + 20 * BATCH // len(rows)))
+        for number, row in enumerate(rows * (1 + 20 * BATCH_ITEMS // len(rows)))
     ]
     kept = [_Kept(), _Kept()]
     for workers, sink in zip((1, 3), kept, strict=True):
@@ -266,7 +266,7 @@ def test_a_verifier_on_call_reads_many_by_several_processes() -> None:
     others = psutil.Process().children(recursive=True)
     executor = LocalExecutor(Registry().local("reading", {}), ("reading", {}), HELPERS + 1)
     found = set[str | None]()
-    rows = [item(7, "\ud800" if number == 5 else "now") for number in range(10 * BATCH)]
+    rows = [item(7, "\ud800" if number == 5 else "now") for number in range(10 * BATCH_ITEMS)]
 
     def several() -> bool:
         verdicts = executor.judge(rows)

@@ -135,7 +135,7 @@ async def test_an_attempt_that_nobody_waits_for_any_more_is_not_stored(project: 
 async def test_more_than_a_group_is_committed_in_order(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "GROUP", 3)
+    monkeypatch.setattr(journals, "MAX_GROUP_ENTRIES", 3)
     numbers = await asyncio.gather(*(journal.begin(item, call(item)) for item in range(1, 11)))
     assert rows(project, "SELECT id, completion_id FROM attempts ORDER BY id") == list(
         zip(numbers, range(1, 11), strict=True)
@@ -158,7 +158,7 @@ async def test_a_locked_database_is_waited_for_while_everything_else_goes_on(
 async def test_who_waits_hears_of_a_database_that_stays_locked(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(leases, "GIVE_UP_S", 0.0)
     with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):

@@ -342,7 +342,7 @@ def test_a_runner_without_room_says_so_and_stores_once_there_is(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(leases, "_PAUSE_S", 0.01)
-    monkeypatch.setattr(leases, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(leases, "GIVE_UP_S", 0.0)
     lease = acquired(project)
     lease.endless = True
     info = start(project, "exact")
@@ -398,7 +398,7 @@ def test_what_will_not_pass_or_has_lasted_ends_the_work(
     project: Project, monkeypatch: pytest.MonkeyPatch, error: StoreError
 ) -> None:
     monkeypatch.setattr(leases, "_PAUSE_S", 0.0)
-    monkeypatch.setattr(leases, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(leases, "GIVE_UP_S", 0.0)
     lease = acquired(project)
     _fail(project, 10, error, monkeypatch)
     with pytest.raises(StoreError, match=error.message):
@@ -424,7 +424,7 @@ def test_a_runner_that_is_told_to_end_lets_others_write_first(
     left = _fail(project, 3, StoreError("locked", cause="busy"), monkeypatch)
     lease.store(lambda _: None)
     assert left == [0]
-    monkeypatch.setattr(leases, "_LAST_S", -1.0)
+    monkeypatch.setattr(leases, "_FINAL_WAIT_S", -1.0)
     _fail(project, 3, StoreError("locked", cause="busy"), monkeypatch)
     with pytest.raises(StoreError, match="locked"):
         lease.store(lambda _: None)
@@ -434,7 +434,7 @@ def test_a_runner_that_is_told_to_end_lets_others_write_first(
 def test_who_tells_those_that_wait_never_gives_up_what_may_be_put_right(
     project: Project, monkeypatch: pytest.MonkeyPatch, cause: Cause, waits: bool
 ) -> None:
-    monkeypatch.setattr(leases, "PATIENCE_S", -1.0)
+    monkeypatch.setattr(leases, "GIVE_UP_S", -1.0)
     lease = acquired(project)
     lease.attended = True
     assert lease.gives_up(StoreError("no", cause=cause)) is not waits

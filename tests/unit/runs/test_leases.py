@@ -146,7 +146,7 @@ class Sink:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_JOIN_S", "_LOOK_S", "_ALONE_S"):
+    for name in ("_JOIN_S", "_POLL_S", "_MAX_NO_NODE_S"):
         monkeypatch.setattr(cluster, name, 0.0)
 
 
@@ -180,7 +180,7 @@ def worked(ray: FakeRay, count: int, sink: Sink, made: type = Worker, **said: An
 def test_every_piece_comes_back_once(seed: int, nodes: int, deaths: int, count: int) -> None:
     sink = Sink()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "_TRIES", 100)
+        patch.setattr(cluster, "_MAX_NODE_DEATHS", 100)
         found = worked(FakeRay(seed, nodes, deaths), count, sink)
     assert Counter(found) == Counter((str(number), -number) for number in range(count))
     assert sink.noted is not None or not count
@@ -208,7 +208,7 @@ def test_where_there_is_no_room_nothing_is_taken_and_nothing_is_left_over(
 
     paced = feeding.PacedIterator(source(), lambda: len(taken) < first() + room)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "_TRIES", 100)
+        patch.setattr(cluster, "_MAX_NODE_DEATHS", 100)
         ray = FakeRay(seed, nodes, deaths)
         with Nodes(ray, lambda on_node, _: on_node(Worker).remote(), lambda _: "", use, Sink()) as executor:
             for some in executor.work(Feed(paced, lambda _: 1, MOST), lambda: None):
@@ -222,7 +222,7 @@ def test_the_last_pieces_are_shared_among_all_nodes() -> None:
     assert [len(few.take(64, 2)) for _ in range(4)] == [3, 3, 2, 2]
     many = feed(10_000, [])
     assert len(many.take(2, 2)) == 2 * MOST
-    long = Feed(((number, number) for number in range(100)), lambda _: feeding._CHARACTERS, MOST)
+    long = Feed(((number, number) for number in range(100)), lambda _: feeding._MAX_LEASE_CHARACTERS, MOST)
     assert len(long.take(64, 1)) == 1
 
 
@@ -297,7 +297,7 @@ class Prompt(Worker):
 def test_a_node_that_dies_over_and_over_is_given_nothing_more() -> None:
     sink = Sink()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "_TRIES", 3)
+        patch.setattr(cluster, "_MAX_NODE_DEATHS", 3)
         with pytest.raises((RunError, Halt)):
             worked(DeadlyRay(1, 1, 0), 40, sink)
     assert sink.noted is not None

@@ -30,7 +30,7 @@ from workbench.verifiers.judges.verifier import LlmJudge
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
-    monkeypatch.setattr(runner, "_LOOK_S", 0.0)
+    monkeypatch.setattr(runner, "_POLL_S", 0.0)
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def test_a_limit_counts_items_that_are_done(project: Project, lease: Lease) -> N
 
 def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_WINDOW", 4)
-    monkeypatch.setattr(verdicts, "_TEXTS", 3)
-    monkeypatch.setattr(local, "GROUP", 2)
+    monkeypatch.setattr(verdicts, "_TEXTS_PER_READ", 3)
+    monkeypatch.setattr(local, "MAX_GROUP_VERDICTS", 2)
     info = start(project, "exact", selection=Selection((parse_condition("gold=correct"),), 7))
     work(project, lease)
     assert len(stored(project, info.run)) == 7

@@ -42,7 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def test_a_server_that_fails_one_call_in_five_loses_and_repeats_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_LONGEST_S", 0.05)
+    monkeypatch.setattr(pace, "_MAX_BACKOFF_S", 0.05)
     with here(tmp_path, 150) as runs, launched(latency=0.002, faulty=True, retry_after=0.01) as stub:
         ended = runs.start(stub.url, timeout=10, concurrency=64)
         counts = stub.counts()

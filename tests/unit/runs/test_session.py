@@ -88,7 +88,7 @@ async def test_calls_in_flight_have_their_time_and_none_is_begun(
     tasks = [session.start(twice(run)) for run in (1, 2)]
     await until(server, 2)
     ending = asyncio.create_task(session.end())
-    await asyncio.sleep(2.5 * module.LOOK_S)
+    await asyncio.sleep(2.5 * module.POLL_S)
     assert not ending.done()
     held.set()
     await ending

@@ -25,7 +25,7 @@ from workbench.verifiers.registry import Registry
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
-    monkeypatch.setattr(runner, "_LOOK_S", 0.0)
+    monkeypatch.setattr(runner, "_POLL_S", 0.0)
     install_plugin(tmp_path, monkeypatch)
 
 
@@ -238,7 +238,7 @@ class Sink:
         self.request: Exception | None = None
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
-        assert len(results) <= local.GROUP
+        assert len(results) <= local.MAX_GROUP_VERDICTS
         self.results += results
         self.found.update(found or {})
 
@@ -313,8 +313,8 @@ def test_a_request_ends_the_workers_at_once(sink: Sink) -> None:
 @pytest.mark.parametrize(("text", "most"), [("later {}", 9), ("later", 9), ("later {}" + 100 * ".", 4)])
 def test_few_items_wait_at_any_time(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
     monkeypatch.setattr(sink, "recall", lambda _: None)
-    monkeypatch.setattr(local, "MOST_WAITING", 10)
-    monkeypatch.setattr(local, "MOST_CHARACTERS", 500)
+    monkeypatch.setattr(local, "MAX_WAITING_ITEMS", 10)
+    monkeypatch.setattr(local, "MAX_WAITING_CHARACTERS", 500)
     waiting = []
 
     def texts() -> Iterator[str]:

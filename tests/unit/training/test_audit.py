@@ -133,7 +133,7 @@ def test_what_is_doubtful_has_three_times_the_chance() -> None:
 
 
 def test_what_it_can_t_keep_up_with_is_dropped_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditing_module, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(auditing_module, "MAX_WAITING_CHARACTERS", 10)
     held = threading.Event()
     work = Watcher._take
 

@@ -25,7 +25,7 @@ Told = tuple[str, float | None, str | None, str | None]
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
-    monkeypatch.setattr(runner, "_LOOK_S", 0.0)
+    monkeypatch.setattr(runner, "_POLL_S", 0.0)
 
 
 def by_run(file: Path, database: Path, verifier: str) -> dict[str, Told]:

@@ -172,7 +172,7 @@ def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
 
 def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
-    monkeypatch.setattr(on_nodes, "_AGAIN_S", 0.1)
+    monkeypatch.setattr(on_nodes, "_RETRY_S", 0.1)
     with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
         with pytest.raises(VerifierError, match=r"No node may work: .*/\w{8}: its sandbox has version \d+, and this"):
             executor.judge(items(3))
@@ -204,7 +204,7 @@ def test_without_a_cluster_everybody_is_told_at_once(monkeypatch: pytest.MonkeyP
 
 def test_a_cluster_that_comes_is_found_by_itself(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who waits until a server is ready sends nothing before."""
-    monkeypatch.setattr(on_nodes, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(on_nodes, "_RETRY_S", 0.05)
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.9:1")
     with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
         executor.warm()

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.background import PATIENCE_S
-from workbench.verifiers.meter import PATIENCE, Meter, ProcessUsage
+from workbench.verifiers.meter import WALL_TIME_FACTOR, Meter, ProcessUsage
 
 SPIN = "while True: pass"
 SLEEP = "import time; time.sleep(600)"
@@ -97,7 +97,7 @@ def test_nobody_s_process_computes_nothing() -> None:
 def test_which_time_is_over() -> None:
     assert ProcessUsage(0.9, 9.9, exact=True).over(1) is None
     assert ProcessUsage(1.0, 1.0, exact=True).over(1) == "cpu"
-    assert ProcessUsage(0.9, PATIENCE, exact=False).over(1) == "wall"
+    assert ProcessUsage(0.9, WALL_TIME_FACTOR, exact=False).over(1) == "wall"
     assert ProcessUsage(0.9, 9.8, exact=True).left(1) == pytest.approx(0.1)
     assert ProcessUsage(2.0, 99.0, exact=True).left(1) > 0
 

@@ -17,7 +17,7 @@ from workbench.core.sets import SetName
 from workbench.llm.clock import Clock
 from workbench.llm.failures import REPEATED
 from workbench.llm.lane import Lane, PreparedRequest
-from workbench.llm.pace import FEWEST_ATTEMPTS
+from workbench.llm.pace import MIN_ATTEMPTS
 from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, as_stored, ending
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.generating import CompletionRequest
@@ -313,5 +313,5 @@ def _for_good(failed: Mapping[bytes, FailedKey]) -> dict[bytes, FailedKey]:
         key: one
         for key, one in failed.items()
         if (one.code in _FINAL and one.status not in _NOT_THERE and not 300 <= (one.status or 0) < 400)
-        or (one.code in REPEATED - {"rate_limit"} and one.attempts >= FEWEST_ATTEMPTS)
+        or (one.code in REPEATED - {"rate_limit"} and one.attempts >= MIN_ATTEMPTS)
     }

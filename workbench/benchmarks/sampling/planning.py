@@ -27,7 +27,7 @@ from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
 from workbench.core.project import Project
 from workbench.core.sets import SetName
-from workbench.llm.pace import ASSUMED_REPLY, cost_of
+from workbench.llm.pace import ASSUMED_REPLY_TOKENS, cost_of
 from workbench.llm.records import Sampling, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.runs.store import calls
@@ -82,7 +82,7 @@ def _model_plan(model: PlannedModel, questions: int, found: Survey, measured: fl
     most = model.sampling.max_tokens
     usual = measured
     if usual is None:
-        usual = float(ASSUMED_REPLY if most is None else min(most, ASSUMED_REPLY))
+        usual = float(ASSUMED_REPLY_TOKENS if most is None else min(most, ASSUMED_REPLY_TOKENS))
     completion = Expected(usual=usual * found.calls, most=None if most is None else float(most * found.calls))
     cost = _cost(model, found.prompt_tokens, completion.usual)
     longest = None if completion.most is None else _cost(model, found.prompt_tokens, completion.most)

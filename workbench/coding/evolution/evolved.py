@@ -10,7 +10,7 @@ import msgspec
 
 from workbench.coding.evolution.evolving import skipped, unbegun
 from workbench.coding.evolution.growing import columns, perfect, rate, shares_passed
-from workbench.coding.evolution.representatives import FIVE
+from workbench.coding.evolution.representatives import SHOWN_SOLUTIONS
 from workbench.coding.records.evolution import (
     MODES,
     ChatMessage,
@@ -152,7 +152,7 @@ def _step_row(found: Sequence[Evolved], round: int, mode: Mode) -> StepRow:
         mode=mode,
         asked=len(asked),
         replied=sum(step.replied for step in asked),
-        few_shown=sum(len(step.shown) < FIVE for step in asked),
+        few_shown=sum(len(step.shown) < SHOWN_SOLUTIONS for step in asked),
         proposed=proposed,
         rejected=dict(sorted(rejected.items())),
         taken=sum(len(step.tests) for step in asked),
@@ -201,7 +201,7 @@ def _over(total: float, things: Sequence[object]) -> float | None:
     return total / len(things) if things else None
 
 
-_TOGETHER = 200
+_BATCH_PROBLEMS = 200
 _ANSWER: Final = (
     "\n\nAnswer with a complete Python program in one fenced block.{name} Programs are run against hidden tests."
 )
@@ -288,7 +288,7 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
 def lines(project: Project, row: EvolutionRow) -> Iterator[EvolvedLine]:
     """Yield the resulting problems with their tests, in the order of import, for reinforcement learning."""
     questions = sorted(evolutions.reached(project.database.reader(), row.id))
-    for some in some_at_a_time(questions, _TOGETHER):
+    for some in some_at_a_time(questions, _BATCH_PROBLEMS):
         problems = problems_of(project.database, some, [])
         for one in evolutions.evolved(project.database.reader(), row.id, some):
             if one.final is not None and one.final.snapshots[-1].left_out is None:

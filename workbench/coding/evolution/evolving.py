@@ -34,7 +34,7 @@ from workbench.data.store.tests import SolutionText, problems_of
 from workbench.runs.generation import Executor, Watch, Writer, WritingRequest
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, program_of
 
-FEWEST_SOLUTIONS: Final = 2
+MIN_SOLUTIONS: Final = 2
 """A pool of one solution can't be split by tests."""
 SKIPPED: Final[dict[str, str]] = {
     "no_tests": "no tests in the suite it is to start from",
@@ -43,7 +43,7 @@ SKIPPED: Final[dict[str, str]] = {
     "few_solutions": "fewer than two solutions in its pool",
 }
 """Why a problem does not evolve, by code."""
-_TOGETHER = 32
+_BATCH_PROBLEMS = 32
 """Problems whose requests and executions are in progress at a time."""
 _NEW: Final = "new"
 
@@ -152,7 +152,7 @@ def _unable(one: Task, solutions: int) -> str | None:
         return "stdio"
     if one.language != "python":
         return "language"
-    return "few_solutions" if solutions < FEWEST_SOLUTIONS else None
+    return "few_solutions" if solutions < MIN_SOLUTIONS else None
 
 
 def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
@@ -167,7 +167,7 @@ def _take(run: _Evolution, chosen: Sequence[int], position: int, words: str, wor
     reached = evolutions.reached(run.project.database.reader(), run.row.id)
     waiting = [question for question in chosen if reached.get(question, 0) == position]
     done = len(chosen) - len(waiting)
-    for some in some_at_a_time(waiting, _TOGETHER):
+    for some in some_at_a_time(waiting, _BATCH_PROBLEMS):
         if watch is not None:
             watch(words, done, len(chosen))
         for question, found in work(run, some).items():

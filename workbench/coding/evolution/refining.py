@@ -39,7 +39,7 @@ from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS
 USUAL: Final = Sampling(temperature=0.6, top_p=0.95, max_tokens=8192)
 """The default sampling, as in EvolveCoder's released code."""
 
-_TOGETHER: Final = 32
+_BATCH_PROBLEMS: Final = 32
 _STEP: Final = "problem written anew"
 
 
@@ -90,7 +90,7 @@ def refine(
     written = tests = tried = passed = 0
     refused: list[RefusedProblem] = []
     with new_file(path, force=force) as file:
-        for some in some_at_a_time(chosen, _TOGETHER):
+        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
             for found in _refined(project, wish, own, writer, executor, some):
                 if isinstance(found, RefusedProblem):
                     refused.append(found)

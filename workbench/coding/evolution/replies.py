@@ -23,7 +23,7 @@ from workbench.llm.records import PromptMessage
 from workbench.verifiers.control_tokens import neutralised
 from workbench.verifiers.judges.template import BROKEN_NOTICE, delimiter, fenced
 
-_MOST_PROPOSED = 500
+_MAX_PROPOSED = 500
 _LIST = re.compile(r'"tests"\s*:\s*\[')
 _TRIES = 50
 
@@ -176,7 +176,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 def _until_cut(text: str, place: int) -> list[Any]:
     decoder = json.JSONDecoder(strict=False)
     found: list[Any] = []
-    while len(found) < _MOST_PROPOSED:
+    while len(found) < _MAX_PROPOSED:
         while place < len(text) and text[place] in ", \t\r\n":
             place += 1
         try:
@@ -188,7 +188,7 @@ def _until_cut(text: str, place: int) -> list[Any]:
 
 
 def _texts(values: list[Any]) -> list[str]:
-    texts = [value for value in values if isinstance(value, str)][:_MOST_PROPOSED]
+    texts = [value for value in values if isinstance(value, str)][:_MAX_PROPOSED]
     return [text.encode("utf-8", "replace").decode().strip() for text in texts]
 
 

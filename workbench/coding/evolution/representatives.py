@@ -17,11 +17,11 @@ from workbench.coding.formats import read_vectors
 from workbench.coding.records.evolution import Mode, Objective, Representatives
 from workbench.core.item import Refusal
 
-FIVE: Final = 5
-_BEST: Final = 2
+SHOWN_SOLUTIONS: Final = 5
+_BEST_SOLUTIONS: Final = 2
 _MIDDLE: Final = (0.4, 0.9)
 """Range of pass rates of the three diverse solutions: at least the first, less than the second."""
-_SOME: Final = 0.1
+_MIN_PASS_RATE: Final = 0.1
 """If too few are in that range, three random solutions with a higher pass rate than this are used."""
 
 
@@ -37,16 +37,16 @@ def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "re
         Positions in ``vectors``, ascending; fewer than five if no more are eligible.
     """
     rates = [_rate(vector) for vector in vectors]
-    best = sorted(range(len(vectors)), key=lambda place: -rates[place])[:_BEST]
+    best = sorted(range(len(vectors)), key=lambda place: -rates[place])[:_BEST_SOLUTIONS]
     others = [place for place in range(len(vectors)) if place not in best]
     if objective != "released":
         return sorted([*best, *_most_diverse(vectors, others, by_sum=objective == "max-sum")])
     low, high = _MIDDLE
     middle = [place for place in others if low <= rates[place] < high]
-    if len(middle) >= FIVE - _BEST:
+    if len(middle) >= SHOWN_SOLUTIONS - _BEST_SOLUTIONS:
         return sorted([*best, *_most_diverse(vectors, middle, by_sum=False)])
-    some = [place for place in others if rates[place] > _SOME]
-    return sorted([*best, *draw.sample(some, min(FIVE - _BEST, len(some)))])
+    some = [place for place in others if rates[place] > _MIN_PASS_RATE]
+    return sorted([*best, *draw.sample(some, min(SHOWN_SOLUTIONS - _BEST_SOLUTIONS, len(some)))])
 
 
 def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
@@ -70,9 +70,9 @@ def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
     if not groups:
         return _closest(vectors)
     group = draw.choices(groups, weights=[len(group) for group in groups])[0]
-    if len(group) >= FIVE:
-        return sorted(draw.sample(group, FIVE))
-    return sorted([*group, *_nearest(vectors, group, FIVE - len(group), draw)])
+    if len(group) >= SHOWN_SOLUTIONS:
+        return sorted(draw.sample(group, SHOWN_SOLUTIONS))
+    return sorted([*group, *_nearest(vectors, group, SHOWN_SOLUTIONS - len(group), draw)])
 
 
 def distance(first: str, second: str) -> int:
@@ -86,7 +86,7 @@ def _rate(vector: str) -> float:
 def _most_diverse(vectors: Sequence[str], places: list[int], *, by_sum: bool) -> list[int]:
     import numpy as np
 
-    if len(places) <= FIVE - _BEST:
+    if len(places) <= SHOWN_SOLUTIONS - _BEST_SOLUTIONS:
         return places
     bits = np.array([[character == "1" for character in vectors[place]] for place in places], dtype=np.int64)
     apart = bits @ (1 - bits).T + (1 - bits) @ bits.T
@@ -107,7 +107,7 @@ def _most_diverse(vectors: Sequence[str], places: list[int], *, by_sum: bool) ->
 
 def _closest(vectors: Sequence[str]) -> list[int]:
     totals = [sum(distance(vector, other) for other in vectors) for vector in vectors]
-    return sorted(sorted(range(len(vectors)), key=lambda place: totals[place])[:FIVE])
+    return sorted(sorted(range(len(vectors)), key=lambda place: totals[place])[:SHOWN_SOLUTIONS])
 
 
 def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Random) -> list[int]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 TRUTH: Final = "truth"
-MOST_UNJUDGED: Final = 0.1
+MAX_UNJUDGED_SHARE: Final = 0.1
 """Share of problems with an unjudged solution above which a verifier is excluded."""
 
 
@@ -110,7 +110,7 @@ def _partial(known: Sequence[ScoredProblem], raters: Sequence[Rater]) -> list[Pa
     total = sum(len(problem.solutions) for problem in known)
     for rater in raters:
         unjudged = [problem for problem in known if any(rater.name in one.unjudged for one in problem.solutions)]
-        if known and len(unjudged) / len(known) > MOST_UNJUDGED:
+        if known and len(unjudged) / len(known) > MAX_UNJUDGED_SHARE:
             judged = sum(rater.name not in one.unjudged for problem in known for one in problem.solutions)
             found.append(PartialVerifier(verifier=rater.name, judged=judged, solutions=total))
     return found

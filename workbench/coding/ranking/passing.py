@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.coding import formats
 from workbench.coding.ranking.scored import Rater, named_raters, raters
 from workbench.coding.ranking.selecting import SelectedSet
-from workbench.coding.ranking.truth import TOGETHER, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
+from workbench.coding.ranking.truth import DEFAULT_SUITES, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
 from workbench.coding.records.figures import (
     Bins,
     HistogramReport,
@@ -234,7 +234,7 @@ def _row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
 
 TARGET: Final = 0.90
 """Tests are enough if the interval is at or above this value (Scoring Verifiers, appendix B)."""
-LEAST_TESTS: Final = 15
+MIN_TESTS: Final = 15
 """Problems with fewer tests are excluded: k of them would be nearly all."""
 SIZES: Final = tuple(range(1, 11))
 """The k in the paper's table."""
@@ -256,7 +256,7 @@ def saturation(
     Args:
         truth: The source of outcomes; all its suites together.
         selection: Only these solutions.
-        sizes: The k, ascending, each from 1 to `LEAST_TESTS`.
+        sizes: The k, ascending, each from 1 to `MIN_TESTS`.
         resamples: Number of draws of tests, at least two.
 
     Raises:
@@ -277,7 +277,7 @@ def saturation(
         problems=len(found),
         few_tests=left_out["few_tests"],
         one_score=left_out["one_score"],
-        least_tests=LEAST_TESTS,
+        least_tests=MIN_TESTS,
         target=TARGET,
         enough=next((row.k for row in rows if row.ci[0] >= TARGET), None),
         rows=rows,
@@ -295,7 +295,7 @@ def _counting(run: Sequence[str]) -> list[str]:
 
 
 def _useless(run: Sequence[str]) -> str | None:
-    if not run or len(run[0]) < LEAST_TESTS:
+    if not run or len(run[0]) < MIN_TESTS:
         return "few_tests"
     return "one_score" if len({outcomes.count(PASS) for outcomes in run}) < 2 else None
 
@@ -349,7 +349,7 @@ def histograms(
 
 def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> dict[int, int]:
     questions = [one.problem.question for one in sets if one.problem is not None]
-    found = tests.test_counts(project.database.reader(), "question", questions, truth.suites or TOGETHER)
+    found = tests.test_counts(project.database.reader(), "question", questions, truth.suites or DEFAULT_SUITES)
     return {question: sum(by_suite.values()) for question, by_suite in found.items()}
 
 

@@ -17,7 +17,7 @@ from workbench.runs.run_status import run_row
 
 ReferenceOutcomes = dict[int, dict[str, Execution]]
 """Row id of a problem -> suite -> the results of its reference solution."""
-_TOGETHER: Final = 100
+_BATCH_PROBLEMS: Final = 100
 """Problems whose tests are in memory at a time."""
 
 
@@ -82,7 +82,7 @@ def _jobs(
     project: Project, questions: Sequence[int], suites: Sequence[str], options: Mapping[str, str]
 ) -> Iterator[tuple[tuple[int, str], Program]]:
     verifier = executing({**options, "suite": ",".join(suites)})
-    for some in some_at_a_time(questions, _TOGETHER):
+    for some in some_at_a_time(questions, _BATCH_PROBLEMS):
         for question, problem in problems_of(project.database, some, suites).items():
             if problem.oracle:
                 for suite, program in verifier.programs(problem, problem.oracle, "program").items():

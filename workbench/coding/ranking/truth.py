@@ -21,10 +21,10 @@ from workbench.statistics.records.ranking import GroundTruthFrom
 
 RECORDED: Final = "recorded"
 """Stands for the verifier if true scores and ranks were imported with the solutions."""
-TOGETHER: Final = (BASE, "plus")
+DEFAULT_SUITES: Final = (BASE, "plus")
 """Suites that are combined by default: a "+" data set has both."""
 
-_AT_ONCE = 2_000
+_SOLUTIONS_PER_READ = 2_000
 """Solutions whose outcomes are read together; the solutions of one problem are never split."""
 
 
@@ -124,7 +124,7 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
     Args:
         name: The verifier; None for any that executes tests, or without a run for imported scores; `RECORDED` for
             imported scores.
-        suites: Suites to count together; by default those of `TOGETHER` that have been run.
+        suites: Suites to count together; by default those of `DEFAULT_SUITES` that have been run.
 
     Raises:
         UsageError: A suite, or every suite, lacks a complete run.
@@ -139,7 +139,7 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
         if row.completed_at is not None and (row.verifier.kind == KIND if name is None else row.verifier.name == name)
     }
     found = {suite: run for _, run, suite in sorted(tests.run_sizes(reader)) if run in names}
-    wanted = tuple(dict.fromkeys(suites)) or tuple(suite for suite in TOGETHER if suite in found)
+    wanted = tuple(dict.fromkeys(suites)) or tuple(suite for suite in DEFAULT_SUITES if suite in found)
     missing = [suite for suite in wanted if suite not in found]
     if name is None and not wanted and recorded:
         return Truth(name=RECORDED, runs={})
@@ -153,10 +153,10 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
     if name == RECORDED:
         text = "No solution came with a score" if not missing else "Scores that came with solutions have no suites"
         return UsageError(f"{text}.", f"{opt.truth:recorded} takes sets such as HE-R: average_test_score and rank.")
-    wanted = ", ".join(missing) or " or ".join(TOGETHER)
+    wanted = ", ".join(missing) or " or ".join(DEFAULT_SUITES)
     by = "" if name is None else f" by {name!r}"
     there = f"Complete{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""
-    start = f"Run the tests: {Command('verify DB execution', option='suite=' + ','.join(missing or TOGETHER))}"
+    start = f"Run the tests: {Command('verify DB execution', option='suite=' + ','.join(missing or DEFAULT_SUITES))}"
     return UsageError(f"No complete run used the tests of {wanted}{by}.", there or start)
 
 
@@ -176,7 +176,7 @@ def outcomes_by_problem(
     block: list[list[tests.SolutionRow]] = []
     for _, group in groupby(rows, key=attrgetter("question")):
         block.append(list(group))
-        if sum(map(len, block)) >= _AT_ONCE:
+        if sum(map(len, block)) >= _SOLUTIONS_PER_READ:
             yield from _read(project, truth, block)
             block = []
     yield from _read(project, truth, block)

@@ -104,7 +104,7 @@ def join(project: Project, dataset: Dataset, place: str, records: Sequence[Solut
 
 USUAL: Final = Sampling(temperature=0.6, top_p=0.95)
 """The default sampling of solutions (EvolveCoder 4.1)."""
-_TOGETHER: Final = 32
+_BATCH_PROBLEMS: Final = 32
 
 
 def fill(
@@ -150,7 +150,7 @@ def fill(
         chosen = [one for one in chosen if one in texts]
         skipped |= {"no_field": len(lacking)} if lacking else {}
     with generating(project, f"pools/{name}", models, about, trust=trust, watch=watch) as writer:
-        for some in some_at_a_time(chosen, _TOGETHER):
+        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
             wanted = list(_requests(project, some, models, samples, own, texts))
             replies = writer.ask([asked for _, asked in wanted])
             records = [

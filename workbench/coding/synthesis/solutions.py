@@ -88,7 +88,7 @@ class Gathering:
 
 USUAL: Final = Sampling(temperature=1.0)
 """The default sampling: solutions should differ."""
-_TOGETHER: Final = 32
+_BATCH_PROBLEMS: Final = 32
 """Problems in progress at a time; their solutions are stored together."""
 _CODE: Final = "fence"
 
@@ -162,7 +162,7 @@ def write_solutions(
         if provenance is not None:
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)
-        for some in some_at_a_time(chosen, _TOGETHER):
+        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
             writing = _SolutionWriting(project, name, wish, own, models, writer, executor, some)
             writing.write()
             imported += join(project, dataset, f"solutions/{name}", writing.records())

@@ -41,7 +41,7 @@ FILTERS: Final[dict[str, str]] = {
 """Why a test may be rejected, by code."""
 SURPLUS: Final = "surplus"
 """The code of tests after the first n; it is checked last."""
-MOST_FOUND: Final = 1_000
+MAX_FOUND_TESTS: Final = 1_000
 """Maximum tests of a reply that are parsed."""
 _OPEN, _CLOSE = "<assertion>", "</assertion>"
 
@@ -102,7 +102,7 @@ def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTes
 def extracted(reply: str) -> list[str]:
     """Return the texts between the tags, in order, unchanged but for lone surrogates."""
     at, found = reply_start(reply), list[str]()
-    while len(found) < MOST_FOUND and (opened := reply.find(_OPEN, at)) >= 0:
+    while len(found) < MAX_FOUND_TESTS and (opened := reply.find(_OPEN, at)) >= 0:
         start = opened + len(_OPEN)
         end = reply.find(_CLOSE, start)
         if end < 0:
@@ -131,7 +131,7 @@ def _named(tree: ast.Module) -> set[str]:
 
 USUAL: Final = Sampling(temperature=1.0)
 """The default sampling of tests (Scoring Verifiers, 4.1)."""
-_TOGETHER: Final = 64
+_BATCH_PROBLEMS: Final = 64
 """Problems whose requests are in progress at a time; their replies are stored together."""
 _CODE: Final = "fence"
 """The method of extracting code from a solution that is a reply."""
@@ -247,7 +247,7 @@ def write_tests(
     row, stored = _suite(project, dataset, suite, about)
     with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
         writing = _SuiteWriting(project, wish, reading, own, row, stored, writer)
-        for some in some_at_a_time(chosen, _TOGETHER):
+        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
             writing.write(_targets(project, some, wish.with_solution))
     return TestsWritten(
         suite=suite,

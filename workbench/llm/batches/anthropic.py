@@ -40,9 +40,9 @@ _STATUSES: Final = {
     "overloaded_error": 529,
 }
 """The HTTP status of an error that arrives without one."""
-_CLOCKS_S: Final = 300.0
+_MAX_CLOCK_SKEW_S: Final = 300.0
 """The largest difference between two clocks."""
-_PAGES: Final = 20
+_MAX_PAGES: Final = 20
 
 
 class _AnthropicResult(Struct):
@@ -66,11 +66,11 @@ class AnthropicBatches:
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
         """See `BatchApi`. Only results show the names of calls, so every candidate has to end first."""
         after = ""
-        for _ in range(_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await server.json(f"messages/batches?limit=100{after}")
             found = [mapping(one, "a batch") for one in entries(page.get("data"), "the list of batches")]
             for one in found:
-                if _made_at(one) < batch.since - _CLOCKS_S:
+                if _made_at(one) < batch.since - _MAX_CLOCK_SKEW_S:
                     return None
                 if _calls(one) == batch.calls and await self._is(server, one, batch.token):
                     return name_in(one)

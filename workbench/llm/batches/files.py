@@ -21,9 +21,9 @@ from workbench.llm.failures import malformed
 from workbench.llm.waits import requested_wait
 
 _ENDED: Final = frozenset({"failed", "completed", "expired", "cancelled"})
-_PAGES: Final = 20
+_MAX_PAGES: Final = 20
 """Pages of a list that are searched; the newest come first."""
-_PAGE: Final = 100
+_PAGE_SIZE: Final = 100
 
 
 class OpenAIBatches:
@@ -55,8 +55,8 @@ class OpenAIBatches:
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
         """See `BatchApi`. Every batch has its own input file."""
         after = ""
-        for _ in range(_PAGES):
-            page = await server.json(f"batches?limit={_PAGE}{after}")
+        for _ in range(_MAX_PAGES):
+            page = await server.json(f"batches?limit={_PAGE_SIZE}{after}")
             found = [mapping(one, "a batch") for one in entries(page.get("data"), "the list of batches")]
             for one in found:
                 if one.get("input_file_id") == input_file:
@@ -145,13 +145,13 @@ class MistralBatches(OpenAIBatches):
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
         """See `BatchApi`. Every job has its own input file."""
-        for number in range(_PAGES):
-            page = await server.json(f"batch/jobs?page={number}&page_size={_PAGE}")
+        for number in range(_MAX_PAGES):
+            page = await server.json(f"batch/jobs?page={number}&page_size={_PAGE_SIZE}")
             found = [mapping(one, "a job") for one in entries(page.get("data") or [], "the list of jobs")]
             for one in found:
                 if input_file in entries(one.get("input_files") or [], "the files of a job"):
                     return name_in(one)
-            if len(found) < _PAGE:
+            if len(found) < _PAGE_SIZE:
                 break
         return None
 

@@ -14,10 +14,10 @@ from workbench.llm.failures import malformed, of_response
 from workbench.llm.lane import Lane, without_secrets
 from workbench.llm.transport import Received, Transport
 
-LONGEST_RESULTS: Final = 4 * 2**30
+MAX_RESULTS_BYTES: Final = 4 * 2**30
 """Maximum size of a file of results, in bytes."""
 _CHUNK: Final = 2**20
-_SLOWEST: Final = 64 * 1024
+_MIN_BYTES_PER_SECOND: Final = 64 * 1024
 """The slowest accepted transfer of a file in bytes a second; it extends the server's timeout."""
 
 
@@ -77,9 +77,9 @@ class BatchServer:
         else:
             length = body.seek(0, os.SEEK_END)
             sent["content-length"] = str(length)
-            timeout += length / _SLOWEST
+            timeout += length / _MIN_BYTES_PER_SECOND
             content = _pieces(body)
-        longest = LONGEST_RESULTS if sink is not None else 2**26
+        longest = MAX_RESULTS_BYTES if sink is not None else 2**26
         timeout += 0 if sink is None else 3600
         received = await self._transport.send(
             url, sent, content, timeout, longest=longest, route=self.lane.server.route, sink=sink

@@ -144,7 +144,7 @@ def reread(response: Response) -> Reply:
 
 MAX_TOKENS = 4096
 """The default maximum reply length in tokens: the field is mandatory."""
-LEAST_CACHED = 4 * 1024
+MIN_CACHED_CHARACTERS = 4 * 1024
 """Minimum characters of a cached prefix: no model caches fewer than 1,024 tokens (some 4,096)."""
 _REASONS = {
     "end_turn": "stop",
@@ -178,7 +178,7 @@ def build_anthropic(
 
 def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:
     turns = []
-    rest = shared if shared >= LEAST_CACHED else 0
+    rest = shared if shared >= MIN_CACHED_CHARACTERS else 0
     for one in messages:
         content: Any = one.content
         if one.role != "system" and 0 < rest < len(content):

@@ -29,7 +29,7 @@ from workbench.llm.server import NO_EXTRAS, RequestExtras
 
 PATH: Final = "responses"
 _LENGTH: Final = "max_output_tokens"
-_SHORTEST: Final = 16
+_MIN_TOKENS: Final = 16
 """The minimum of the field for any model, in tokens."""
 
 
@@ -53,9 +53,9 @@ def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str], extras
     fields = sampling_fields(profile, plain, chat, 0, notes, named)
     if fields.pop("logprobs", False):
         fields["include"] = ["message.output_text.logprobs"]
-    if (most := fields.get(_LENGTH)) is not None and most < _SHORTEST:
-        fields[_LENGTH] = _SHORTEST
-        notes.append(f"max_tokens is sent as {_SHORTEST}: {profile.title} takes no less.")
+    if (most := fields.get(_LENGTH)) is not None and most < _MIN_TOKENS:
+        fields[_LENGTH] = _MIN_TOKENS
+        notes.append(f"max_tokens is sent as {_MIN_TOKENS}: {profile.title} takes no less.")
     return fields
 
 

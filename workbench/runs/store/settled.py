@@ -19,7 +19,7 @@ from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_for
 from workbench.core.database.values import stored
 from workbench.runs.store.runs import verifier_named
 
-_MOST: Final = 200
+_MAX_DRAWN: Final = 200
 """Number of items drawn of each gold label and answer type: some turn out too long, or share a question."""
 
 
@@ -56,7 +56,7 @@ def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> 
     for item, question, dataset, key, gold, kind in rows:
         found = SettledItem(_place(seed, dataset, key), item, question, dataset, key, bool(gold), kind)
         heap = drawn[gold, kind]
-        if len(heap) < _MOST:
+        if len(heap) < _MAX_DRAWN:
             heappush(heap, found)
         else:
             heappushpop(heap, found)

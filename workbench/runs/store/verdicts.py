@@ -24,7 +24,7 @@ from workbench.runs.store.verifier_inputs import inputs
 
 _WINDOW = 5_000
 """Items examined in one read."""
-_TEXTS = 64
+_TEXTS_PER_READ = 64
 """Items whose texts are read at a time: a few hundred kB, tens of MB if texts are very long."""
 
 # The items are walked by id; the planner must not begin with another table and sort each window.
@@ -276,8 +276,8 @@ def pending(database: Database, run: int, selection: Selection) -> Iterator[list
     while (left is None or left > 0) and (last := _window_end(database, after)) is not None:
         chosen = _chosen(database, run, selection, after, last)[:left]
         todo = [item for item, stored in chosen if not stored]
-        for start in range(0, max(len(todo), 1), _TEXTS):
-            yield inputs(database, todo[start : start + _TEXTS])
+        for start in range(0, max(len(todo), 1), _TEXTS_PER_READ):
+            yield inputs(database, todo[start : start + _TEXTS_PER_READ])
         left = None if left is None else left - len(chosen)
         after = last
 
@@ -395,7 +395,7 @@ def lines(database: Database, run: int, verifier: str) -> Iterator[VerdictLine]:
 
 
 def evidence(database: Database, run: int, verifier: str) -> Iterator[VerdictEvidence]:
-    for row in _rows(database, run, f"{_COLUMNS}, qt.reference, ct.text", _WITH_TEXTS, _TEXTS):
+    for row in _rows(database, run, f"{_COLUMNS}, qt.reference, ct.text", _WITH_TEXTS, _TEXTS_PER_READ):
         yield VerdictEvidence(item=row[0], line=_line(row, run, verifier), reference=row[-2], completion=row[-1])
 
 

@@ -128,7 +128,7 @@ _BOOT = (
     "import sys, json; config = json.loads(sys.argv[1]); sys.path[0] = config['home']; "
     "from inside import server; server.main(config)"
 )
-_PROCESSES = 64
+_MAX_PROCESSES = 64
 _MORE_PROCESSES = 256
 _PIPE_BYTES = 1 << 20
 _ANSWER_S = 2.0
@@ -319,7 +319,7 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
         "memory": settings.memory_bytes - settings.scratch_bytes,
         "scratch": settings.scratch_bytes,
         "ahead": _ahead(settings),
-        "processes": _PROCESSES if root else _tasks_of_user() + _MORE_PROCESSES,
+        "processes": _MAX_PROCESSES if root else _tasks_of_user() + _MORE_PROCESSES,
     }
     walls: list[str] = []
     if level == "L3":

@@ -134,7 +134,7 @@ def _same_set(expected: object, members: list[Any]) -> bool:
     return all(member in expected for member in members) and len({*members}) == len(expected)
 
 
-_FAILURES: Final = 5
+_MAX_FAILURES: Final = 5
 """Maximum failures reported in detail; the outcome letters cover all tests."""
 _FROM_INSIDE: Final = frozenset("pfes")
 _CPU_SLACK_S: Final = 10.0
@@ -310,7 +310,7 @@ class SolutionProgress:
         self._missed = True
         others = [known for known in self._failures if known.position != place]
         failures = [*others, Failure(position=place, outcome=letter, **told)]
-        self._failures = sorted(failures, key=lambda failure: failure.position)[:_FAILURES]
+        self._failures = sorted(failures, key=lambda failure: failure.position)[:_MAX_FAILURES]
 
     def lose(self) -> None:
         """Record that the harness died over this solution: it counts as not run, since outcomes may be missing."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 _SHOWN: Final = 200
-_LONGEST_PART: Final = 2200
+_MAX_PART_BITS: Final = 2200
 """Maximum bits of a fraction's numerator or denominator for it to equal a non-integer number."""
 
 _MEMBERS: Final = 12
@@ -172,7 +172,7 @@ def scalar(tag: str, held: Any) -> Any:
             case "fraction":
                 parts = [*map(_whole, _list(held))]
                 # Reducing long fractions would take time in proportion to the square of their length.
-                return Fraction(*parts) if all(part.bit_length() <= _LONGEST_PART for part in parts) else NOTHING
+                return Fraction(*parts) if all(part.bit_length() <= _MAX_PART_BITS for part in parts) else NOTHING
             case "ellipsis":
                 return ...
             case "other" if isinstance(held, str):

@@ -122,7 +122,7 @@ DEFAULT_SECONDS: Final = 3.0
 """Default wall time of a test in seconds (Scoring Verifiers, and the paper's released code)."""
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n", re.MULTILINE)
 _NAMES: Final = {"python": ("", "python", "py", "python3"), "javascript": ("", "javascript", "js", "node")}
-_MOST_TRIES: Final = 4_000
+_MAX_PARSES: Final = 4_000
 """Maximum ranges of lines that are parsed: their number grows as the square of the lines."""
 
 
@@ -254,7 +254,7 @@ def _longest_range(lines: list[str]) -> tuple[int, int]:
             if filled[end] - filled[first] <= most:
                 break
             tries += 1
-            if tries > _MOST_TRIES:
+            if tries > _MAX_PARSES:
                 return best
             if parsed("\n".join(lines[first:end])) is not None:
                 best, most = (first, end), filled[end] - filled[first]

@@ -28,7 +28,7 @@ from workbench.verifiers.execution.compare import same_output, shortened
 from workbench.verifiers.execution.inside.launch import FOLDER, UNCOMPILED
 from workbench.verifiers.execution.interpreter import interpreter
 from workbench.verifiers.execution.runners import LanguageRunner, RunnerTask, require
-from workbench.verifiers.execution.running import LOOK_S
+from workbench.verifiers.execution.running import POLL_S
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.meter import Meter, ProcessUsage, in_words
 
@@ -206,7 +206,7 @@ class Launched:
 
     def look(self) -> Execution | None:
         if not self._future.done():
-            self.next_look = time.monotonic() + LOOK_S
+            self.next_look = time.monotonic() + POLL_S
             return None
         self._executor.shutdown()
         return self._future.result()

@@ -15,7 +15,7 @@ from workbench.verifiers.execution.inside.frames import START
 from workbench.verifiers.execution.suite import OutcomeFrame, Results
 from workbench.verifiers.meter import Meter, in_words
 
-LOOK_S: Final = 0.01
+POLL_S: Final = 0.01
 """Interval of the checks of a child. Its output isn't read in between, so that quick tests wake no process."""
 
 _STARTS: Final = frozenset("pfes")
@@ -146,7 +146,7 @@ class RunningBatch:
             self._give_up("t", why)
             self.awaits_end = False
             return True
-        self.next_look = time.monotonic() + LOOK_S
+        self.next_look = time.monotonic() + POLL_S
         return False
 
     def _give_up(self, letter: str, message: str) -> None:

@@ -26,7 +26,7 @@ _MARSHAL: Final = 4
 """The format of plain values, readable from Python 3.4 on; code is only valid for interpreters with the same `_MAGIC`.
 """
 _LEAST_ROOM: Final = 1 << 16
-_ROOM: Final = 64
+_BYTES_PER_CHARACTER: Final = 64
 """Maximum bytes of a value in tagged JSON for each character of the test: ``1e300`` equals an integer of 301 digits."""
 _LONGEST_COMPILED: Final = 1 << 14
 _DOUBLED: Final = "finally"
@@ -104,7 +104,7 @@ def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = 
     together = {form: tuple(place for place, test in enumerate(ready) if test.form == form) for form in forms}
     outside = (len(one.source) for one, test in zip(tests, ready, strict=True) if test.form == "expression")
     longest = max(outside, default=0)
-    suite = Suite(ready, together, {}, 1 << (max(_LEAST_ROOM, _ROOM * longest) - 1).bit_length())
+    suite = Suite(ready, together, {}, 1 << (max(_LEAST_ROOM, _BYTES_PER_CHARACTER * longest) - 1).bit_length())
     return structs.replace(suite, packed={form: packed(map(suite.sent, together[form])) for form in forms})
 
 
@@ -143,7 +143,7 @@ def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest
         "expression",
         _code(f"(\n{sides.left}\n)", "eval", compiles=compiles),
         expected,
-        b"" if sides.via else _likely(expected, _ROOM * len(test.source)),
+        b"" if sides.via else _likely(expected, _BYTES_PER_CHARACTER * len(test.source)),
         sides.via,
         whole if sides.via else "",
         _expected_text(sides),

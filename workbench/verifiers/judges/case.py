@@ -185,7 +185,7 @@ class Numbered:
 # -- The verdict from a reply: correct, incorrect, or the reason for none; never silently "incorrect".
 
 
-_LONGEST_DETAIL = 200
+_MAX_DETAIL_CHARACTERS = 200
 
 
 def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
@@ -237,4 +237,4 @@ def _words(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | Non
     if not lines:
         return None
     line = next((line for line in reversed(lines) if parser.parse(line) == reading), reading.label or lines[-1])
-    return line if len(line) <= _LONGEST_DETAIL else f"{line[: _LONGEST_DETAIL - 1]}…"
+    return line if len(line) <= _MAX_DETAIL_CHARACTERS else f"{line[: _MAX_DETAIL_CHARACTERS - 1]}…"

@@ -27,9 +27,9 @@ EXAMPLE_OPTIONS: Final[dict[str, str]] = {
     "examples_type": "whether few-shot examples of the item's answer type come first: true or false (default)",
 }
 """Options of `plan_from`, and their descriptions."""
-MOST_CHARACTERS: Final = 8000
+MAX_EXAMPLE_CHARACTERS: Final = 8000
 """Maximum total characters of question, reference and completion of an example."""
-_MOST: Final = 32
+_MAX_EXAMPLES: Final = 32
 
 
 class ExamplePlan(Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
         ValueError: An option is wrong.
     """
     plan = ExamplePlan(
-        count=whole(options, EXAMPLES, most=_MOST) or 0,
+        count=whole(options, EXAMPLES, most=_MAX_EXAMPLES) or 0,
         seed=whole(options, "examples_seed") or 0,
         by_type=switch(options, "examples_type", False),
     )

@@ -74,8 +74,8 @@ _OWN: dict[str, str] = {
     "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",
 }
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
-_MOST_LOGPROBS = 20
-_MOST_SAMPLES = 1000
+_MAX_LOGPROBS = 20
+_MAX_SAMPLES = 1000
 _OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
 """Options that put other words into a request."""
 """The value that omits a setting from requests."""
@@ -99,7 +99,7 @@ class LlmJudge:
     def __init__(self, **options: str) -> None:
         self._server = server_from(options)
         self._limits = limits_from(options)
-        self._samples = whole(options, "samples", least=1, most=_MOST_SAMPLES) or 1
+        self._samples = whole(options, "samples", least=1, most=_MAX_SAMPLES) or 1
         self._vote = choice(options, VOTE, tuple(VOTES), "majority")
         if VOTE in options and self._samples == 1:
             raise ValueError(f"{VOTE}: one reply is not a vote; samples= asks for several")
@@ -221,7 +221,7 @@ class LlmJudge:
         return () if self._standing is None else (release_note(self._standing),)
 
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
-        count = whole(options, TOP_LOGPROBS, least=1, most=_MOST_LOGPROBS)
+        count = whole(options, TOP_LOGPROBS, least=1, most=_MAX_LOGPROBS)
         if count is None:
             if self._threshold is not None and not self._template.criteria:
                 raise ValueError(f"threshold: it is one of a rubric's score, or of what {TOP_LOGPROBS} asks for")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from workbench.verifiers.text import canonical_text
 
-_LONGEST = 100_000
+_MAX_PROGRAM_CHARACTERS = 100_000
 _FENCE = re.compile(r"\s*```(?:python|py)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
 _CALL = re.compile(
     r"^[ \t]*(?:>>>[ \t]*|assert[ \t]+)?(?P<call>[A-Za-z_]\w*\(.{0,400}?\))"
@@ -31,7 +31,7 @@ class PublicExample(NamedTuple):
 
 def program(text: str | None) -> str | None:
     """Return the text's Python program, if it defines a function or a class (possibly in a fence)."""
-    if text is None or len(text) > _LONGEST:
+    if text is None or len(text) > _MAX_PROGRAM_CHARACTERS:
         return None
     fenced = _FENCE.fullmatch(text)
     source = fenced[1] if fenced else text
@@ -67,7 +67,7 @@ def examples(question: str) -> list[PublicExample]:
     """Find the examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those with plain values."""
     found = []
     for pattern in (_CALL, _PROMPT):
-        for match in pattern.finditer(question[:_LONGEST]):
+        for match in pattern.finditer(question[:_MAX_PROGRAM_CHARACTERS]):
             if (example := _example(match["call"], match["result"].strip())) is not None:
                 found.append(example)
     return found
@@ -100,7 +100,7 @@ def _definitions(source: str) -> list[Function | ast.ClassDef]:
 
 _SEPARATOR = re.compile(r"\s*(?:[,;\n&{}()\[\]]|\\\\|\band\b|\bor\b)\s*")
 _LISTED = re.compile(r"[\s,;]+")
-_LONGEST_ANSWER = 2_000
+_MAX_ANSWER_CHARACTERS = 2_000
 """Maximum characters of an answer."""
 
 
@@ -127,7 +127,7 @@ class RightAnswers:
 
 
 def _parts(text: str) -> list[str]:
-    return [part for part in _LISTED.split(text[:_LONGEST_ANSWER].strip("{}()[]\\$ ")) if part]
+    return [part for part in _LISTED.split(text[:_MAX_ANSWER_CHARACTERS].strip("{}()[]\\$ ")) if part]
 
 
 def _keys(parts: list[str]) -> list[str]:
@@ -135,4 +135,4 @@ def _keys(parts: list[str]) -> list[str]:
 
 
 def _key(text: str) -> str:
-    return canonical_text(text).casefold() if len(text) <= _LONGEST_ANSWER else text
+    return canonical_text(text).casefold() if len(text) <= _MAX_ANSWER_CHARACTERS else text

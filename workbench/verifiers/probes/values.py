@@ -185,7 +185,7 @@ _TUPLE = re.compile(r"\((.+,.+)\)", re.DOTALL)
 _THOUGHT = re.compile(r"\s*<think>")
 _PERCENT = re.compile(r"%|percent|per cent")
 _ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
-_LEAST = 20
+_MIN_CARRIER_CHARACTERS = 20
 """Minimum characters that must remain of a truncated completion."""
 _REACH = 0.4
 """The share of a completion after which its answer may become apparent."""
@@ -350,7 +350,7 @@ class Values:
         text = self.solution
         end = min(self._first_mention(text), completion_answer(text).start, int(len(text) * _REACH))
         cut = text[:end].rstrip()
-        return cut if len(cut) >= _LEAST else _skip("nothing_left")
+        return cut if len(cut) >= _MIN_CARRIER_CHARACTERS else _skip("nothing_left")
 
     def _first_mention(self, text: str) -> int:
         answers = (self.known_answer, completion_answer(self.solution).text)

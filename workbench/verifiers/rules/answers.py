@@ -20,7 +20,7 @@ from workbench.core.final_answer import (
 )
 from workbench.verifiers.rules.envelopes import closing_line, enveloped
 from workbench.verifiers.rules.prefilter import PrefilteredPattern
-from workbench.verifiers.rules.structure import MOST_PARTS
+from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import unit
 
 _TURN_END = re.compile(
@@ -88,12 +88,12 @@ _PICTURE = re.compile("[\\s\ufe0f\u200d.!\U0001f300-\U0001f44d\U0001f44f-\U0001f
 _LEADS = re.compile(r"\*\*(?:[,.]|\s+(?:because|since|as)\b)")
 _GAP = 20
 _ECHO = 30
-_MOST_REPEATED = 200
+_MAX_REPEATED = 200
 _STATED_WITHIN = 1_500
-_MOST_STATED = 12
-_LONGEST_WORKED_REFERENCE = 8_000
-_MOST_PARTS = 8
-_LONGEST_LINE = 2_000
+_MAX_STATED = 12
+_MAX_WORKED_REFERENCE_CHARACTERS = 8_000
+_MAX_PARTS = 8
+_MAX_LINE_CHARACTERS = 2_000
 
 
 class Answers(NamedTuple):
@@ -189,7 +189,7 @@ def listed(completion: str) -> tuple[str, ...]:
         completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :].rstrip().split("\n")
     ):
         item = _ITEM.fullmatch(line)
-        if item is None or len(items) == MOST_PARTS:
+        if item is None or len(items) == MAX_PARTS:
             break
         items.append(item[1].strip(" *_."))
     return tuple(reversed(items))
@@ -204,13 +204,13 @@ def stated_values(completion: str) -> Iterator[str]:
     """Yield the values that the reply's end states outside its box: the last of each chain, latest first."""
     reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]
     found = [_STATED_END.split(value[1], maxsplit=1)[0].strip() for value in _STATED.finditer(reply)]
-    yield from list(dict.fromkeys(value for value in reversed(found) if value))[:_MOST_STATED]
+    yield from list(dict.fromkeys(value for value in reversed(found) if value))[:_MAX_STATED]
 
 
 def _plain_line(reference: str) -> FinalAnswer:
     text = reference.strip()
     formula = text.startswith(("$$", "\\[")) and text.endswith(("$$", "\\]"))
-    if not text or len(text) > _LONGEST_LINE or ("\n" in text and not formula):
+    if not text or len(text) > _MAX_LINE_CHARACTERS or ("\n" in text and not formula):
         return FinalAnswer("", len(reference), len(reference), "none")
     start = reference.index(text)
     return FinalAnswer(text, start, start + len(text), "whole")
@@ -220,11 +220,11 @@ def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tupl
     parts = boxes_of(answer)
     if len(parts) == 1:
         parts = (with_unit_behind(reference, answer),)
-    if len(parts) > 1 or answer.how != "boxed" or len(reference) > _LONGEST_WORKED_REFERENCE:
+    if len(parts) > 1 or answer.how != "boxed" or len(reference) > _MAX_WORKED_REFERENCE_CHARACTERS:
         return parts
     if _SUB_QUESTIONS.search(question):
         boxes = tuple(dict.fromkeys(reference[start:end].strip() for start, end in boxed_spans(reference)))
-        if 1 < len(boxes) <= _MOST_PARTS:
+        if 1 < len(boxes) <= _MAX_PARTS:
             return boxes
     return parts
 
@@ -347,7 +347,7 @@ def _repeats(question: str, reply: str) -> bool:
     if not len(question) / 2 <= len(reply) <= 10 * len(question) + _ECHO:
         return False
     lines = dict.fromkeys(line.strip() for line in reply.split("\n"))
-    return len(lines) <= _MOST_REPEATED and all(line in question for line in lines)
+    return len(lines) <= _MAX_REPEATED and all(line in question for line in lines)
 
 
 def _line(completion: str, answer: FinalAnswer) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.question import TypedQuestion
 
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 _CLAUSE = re.compile(
     r"[;:]|(?:\A|,? )(?:so|thus|hence|therefore|meaning|i\.e\.|that is|in other words)\b,?", re.IGNORECASE
 )
@@ -51,7 +51,7 @@ _FILLING = """
     new final whole original former initial old previous value values size amount change changes changed relative
     percent degrees becomes become means being overall net end result what happens happen state describe happened
 """
-_MOST_WORDS = 4
+_MAX_WORDS = 4
 
 
 class ChangeValue(NamedTuple):
@@ -68,7 +68,7 @@ class ChangeValue(NamedTuple):
 
 def change(text: str, question: TypedQuestion) -> ChangeValue | None:
     """Parse the change a text describes, if its question asks for one; None if it describes none or several."""
-    if " " not in text or len(text) > _LONGEST or not question.asks_change:
+    if " " not in text or len(text) > _MAX_CHARACTERS or not question.asks_change:
         return None
     clause = _CLAUSE.split(plain(sentences(text)[-1]))[-1].strip(" .*")
     multiples, sides = list(_MULTIPLE.finditer(clause)), list(_SIDE.finditer(clause))
@@ -122,7 +122,7 @@ def _sided(found: re.Match[str], clause: str) -> ChangeValue | None:
     behind = _BY.fullmatch(clause[found.end() :])
     size = _leading_size(behind["size"]) if behind else None
     if size is None:
-        before = clause[: found.start()].split()[-_MOST_WORDS:]
+        before = clause[: found.start()].split()[-_MAX_WORDS:]
         sizes = (quantity(" ".join(before[at:])) for at in range(len(before)))
         size = next((size for size in sizes if size is not None), None)
     if size is None or size.number.value <= 0 or size.word:
@@ -136,7 +136,7 @@ def _sided(found: re.Match[str], clause: str) -> ChangeValue | None:
 
 def _leading_size(text: str) -> Quantity | None:
     parts = text.split()
-    for end in range(min(len(parts), _MOST_WORDS), 0, -1):
+    for end in range(min(len(parts), _MAX_WORDS), 0, -1):
         size = quantity(" ".join(parts[:end]).strip(",."))
         if size is not None and not size.word:
             behind = parts[end : end + 2]

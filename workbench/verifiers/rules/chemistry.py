@@ -40,7 +40,7 @@ _TERM = re.compile(
     r"(?:\^\(?(?P<size>\d*)(?P<sign>[+-])(?P<behind>\d*)\)?|(?P<plain>[+-]))?"
 )
 _SYMBOL = re.compile(r"[A-Z][a-z]?|e")
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 
 
 class Chemical(NamedTuple):
@@ -51,7 +51,7 @@ class Chemical(NamedTuple):
 
 def chemical(text: str) -> Chemical | None:
     """Parse a text that is a formula or reaction as a whole, by its symbols; else return None."""
-    if len(text) > _LONGEST or text.islower() or not _MAY_BE.search(text):
+    if len(text) > _MAX_CHARACTERS or text.islower() or not _MAY_BE.search(text):
         return None
     sides = [_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
     found = tuple(side for side in sides if side is not None)

@@ -48,7 +48,7 @@ _TRAILING = re.compile(
     r"|因为|而)*\Z"
 )
 _A_LETTER = re.compile(r"(?<=[^.!?:]\s)A(?![\w'’])")
-_LONGEST = 300
+_MAX_CHARACTERS = 300
 _ALL_BUT = re.compile(
     r"\b(?:[Aa]ll|[Ee]very(?:thing)?|[Ee]ach)(?:\s+(?:of\s+)?(?:them|these|those|(?:the\s+)?(?:\w+\s+)?(?:options?|choices?|statements?|answers?|ones)))?"
     r",?\s+(?:except|but|excluding|other\s+than|apart\s+from|save)(?:\s+for)?(?:\s+(?:options?|choices?|statements?|answers?))?"
@@ -63,7 +63,7 @@ Same = Callable[[str, str], bool]
 
 
 def contrasts(text: str) -> bool:
-    return len(text) > 1 and _CONTRASTS.search(text[:_LONGEST]) is not None
+    return len(text) > 1 and _CONTRASTS.search(text[:_MAX_CHARACTERS]) is not None
 
 
 def holds_label(text: str, wanted: Collection[str]) -> bool:
@@ -84,7 +84,7 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
         text: A final answer.
         labels: The labels of the question's options.
     """
-    if len(text) > _LONGEST or not labels or not contrasts(text):
+    if len(text) > _MAX_CHARACTERS or not labels or not contrasts(text):
         return text
     rejected, label = _patterns(labels)
     plain = tidy(text.replace("**", ""))
@@ -102,7 +102,7 @@ def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
         labels: The labels of the question's options.
         asked: The question, whose words any statement about the options must use.
     """
-    found = _ALL_BUT.search(text[:_LONGEST]) if len(labels) > 2 else None
+    found = _ALL_BUT.search(text[:_MAX_CHARACTERS]) if len(labels) > 2 else None
     if found is None or denying(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
         return text
     rejected = [label.strip("().,") for label in _SEPARATED.split(found[1])]
@@ -176,7 +176,7 @@ def _typeset_out(text: str) -> str:
 # -- Multiple choice: an answer is a set of options, whether named by letter or by text.
 
 
-_LONGEST_SENTENCE = 300
+_MAX_SENTENCE_CHARACTERS = 300
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+")
 _LETTER_AND_TEXT = re.compile(
     r"[\W_]{0,8}(?i:(?:final\s+)?answer[\W_]{1,4})?(?:\\?text\w*\{|\\?boxed\{)?[\W_]{0,8}(?P<label>[A-Za-z]|\d{1,2})(?!\w)[\W_]{1,8}(?:(?:the|an?)\s+)?"
@@ -204,14 +204,14 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
         return None
     found = option_of(answer, known, same) or _all_named(answer, known, same)
     last = sentences(answer)[-1]
-    if found is None and len(last) <= _LONGEST_SENTENCE:
+    if found is None and len(last) <= _MAX_SENTENCE_CHARACTERS:
         found = (
             letters(last, known)
             or named_letters(last, known)
             or _concluded_options(last, known, same)
             or _within(last, known)
         )
-    if found is None and len(answer) <= _LONGEST_SENTENCE:
+    if found is None and len(answer) <= _MAX_SENTENCE_CHARACTERS:
         found = named_letters(answer, known)
     return found or None
 
@@ -248,7 +248,7 @@ def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
 
 
 def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    members = split_list(tidy(answer)) if known and len(answer) <= _LONGEST_SENTENCE else []
+    members = split_list(tidy(answer)) if known and len(answer) <= _MAX_SENTENCE_CHARACTERS else []
     if not 1 < len(members) <= len(known):
         return None
     found = [option_of(member, known, same) for member in members]

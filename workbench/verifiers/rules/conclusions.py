@@ -33,7 +33,7 @@ _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
 _NEAR = 15
-_LONGEST_COMPLEMENT = 160
+_MAX_COMPLEMENT_CHARACTERS = 160
 _MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\\(((?:(?!\\\)).){1,200})\\\)")
 _QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』]|\*\*([^*]{1,120})\*\*|`([^`]{1,120})`")
 _NUMBER = re.compile(
@@ -126,7 +126,7 @@ def _complements(clause: str) -> Iterator[str]:
     verbs = [found.end() for found in STATES.finditer(clause)][-_MOST_VERBS:]
     towards = [found.end() for found in TOWARDS.finditer(clause) if not _divides(clause, found)][-_MOST_VERBS:]
     for end in [*reversed(verbs), *reversed(towards), 0]:
-        if len(clause) - end <= _LONGEST_COMPLEMENT:
+        if len(clause) - end <= _MAX_COMPLEMENT_CHARACTERS:
             yield clause[end:]
     if (last := _LAST_WORD.search(clause)) is not None:
         yield last[0]

@@ -46,7 +46,7 @@ from workbench.verifiers.rules.sense import (
 from workbench.verifiers.rules.solving import has_no_value, restates, unworked
 from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.strings import enumerates, goes_on, holds, other_case, same_text, same_wording
-from workbench.verifiers.rules.structure import MOST_PARTS
+from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.subjects import of_another
 from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
 from workbench.verifiers.rules.units import MAX_UNIT, leading_unit, unit
@@ -279,10 +279,10 @@ class _Deciding:
 
     def _one_box(self) -> str:
         boxes = boxes_of(self._found.candidate)
-        if 1 < len(boxes) <= MOST_PARTS and _CORRECTS.search(self._between_boxes()):
+        if 1 < len(boxes) <= MAX_PARTS and _CORRECTS.search(self._between_boxes()):
             return boxes[-1]
         others = dict.fromkeys(boxes[1:])
-        if len(others) <= MOST_PARTS and all(self._same(boxes[0], box) for box in others):
+        if len(others) <= MAX_PARTS and all(self._same(boxes[0], box) for box in others):
             return boxes[-1]
         return ", ".join(boxes)
 
@@ -298,7 +298,7 @@ class _Deciding:
         wanted, found = self._found.parts, boxes_of(self._found.candidate)
         if same_text(" ".join(wanted), " ".join(found)):
             return Decision(True, "text_equal", "text.canonical")
-        if len(wanted) > MOST_PARTS:
+        if len(wanted) > MAX_PARTS:
             return Decision(None, "too_complex")
         if len(found) != len(wanted):
             found = last_boxes(self._completion, len(wanted)) or found

@@ -21,7 +21,7 @@ _KEY_REACH = 40
 _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
 """A macro with an unescaped backslash, which JSON reads as a control character."""
 _OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
-_LONGEST = 2_000
+_MAX_CHARACTERS = 2_000
 _COURTESY = re.compile(
     r"""[\W_]*(?:(?:i\s+)?(?:hope|trust)\b.{0,40}\b(?:help|useful|clear|makes\s+sense|assist|clarif|answers)
       | (?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:don['’]?t|do\s+not)\s+hesitate|reach\s+out|ask\s+(?:me|away))\b
@@ -83,7 +83,7 @@ _LINE = 240
 def _tagged(completion: str, start: int) -> FinalAnswer | None:
     if "</" not in completion[-_LINE:]:
         return None
-    begin = max(start, len(completion) - _LONGEST)
+    begin = max(start, len(completion) - _MAX_CHARACTERS)
     found = [tag for tag in _TAGGED.finditer(completion, begin) if tag[2]]
     if not found or completion[found[-1].end() :].strip(" \n.`"):
         return None
@@ -96,7 +96,7 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
     end = _OBJECT_END.search(completion, max(start, len(completion) - _LINE))
     if end is None:
         return None
-    keys = [key.end() for key in _KEY.finditer(completion, max(start, len(completion) - _LONGEST))]
+    keys = [key.end() for key in _KEY.finditer(completion, max(start, len(completion) - _MAX_CHARACTERS))]
     keys = keys or _only_key(completion, start)
     if not keys:
         return None
@@ -117,7 +117,7 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
 
 
 def _only_key(completion: str, start: int) -> list[int]:
-    for key in reversed(list(_ONLY_KEY.finditer(completion, max(start, len(completion) - _LONGEST)))):
+    for key in reversed(list(_ONLY_KEY.finditer(completion, max(start, len(completion) - _MAX_CHARACTERS)))):
         try:
             found, _ = json.JSONDecoder(strict=False).raw_decode(completion, completion.index("{", key.start()))
         except (JSONDecodeError, RecursionError):

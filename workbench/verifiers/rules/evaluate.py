@@ -25,13 +25,13 @@ _USUAL_POINTS = 5
 _WHOLE_POINTS = {6: 0, 7: 1}
 """Indices of points with natural coordinates -> the number added to them: both parities occur."""
 _TRUSTED_POINTS = 2
-_ENOUGH_POINTS = 2
-_CLOSE = 1e-6
+_MIN_POINTS = 2
+_TOLERANCE = 1e-6
 _MODEST_BITS = 30
 _DIGITS = 50
 SPARE_DIGITS = 20
 """Number of digits that may be lost in computing."""
-_MOST_WHOLE_DIGITS = 1_000
+_MAX_WHOLE_DIGITS = 1_000
 _DIGITS_PER_BIT = 0.302
 
 
@@ -139,7 +139,7 @@ def _coordinate(name: str, index: int) -> int | Fraction:
 def _same_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
     arithmetic = COMPLEX if "i" in about.names else REAL
     variables = about.names - CONSTANTS
-    enough = _ENOUGH_POINTS if variables else 1
+    enough = _MIN_POINTS if variables else 1
     close: list[int] = []
     for index in range(len(_RANGES) if variables else 1):
         if index >= _USUAL_POINTS and len(close) >= enough:
@@ -174,7 +174,7 @@ def _agree_in_doubles(
         return None
     if not scale < float("inf"):
         return None
-    return bool(difference <= _CLOSE * scale)
+    return bool(difference <= _TOLERANCE * scale)
 
 
 def numeric_point(arithmetic: Arithmetic, variables: frozenset[str], index: int) -> Mapping[str, Any]:
@@ -215,5 +215,5 @@ def _confirmed(first: Node, second: Node, about: Features, index: int, whole_dig
         return None
     size = int(frexp(scale)[1] * _DIGITS_PER_BIT)
     if size > whole_digits + SPARE_DIGITS:
-        return None if whole_digits or size > _MOST_WHOLE_DIGITS else _confirmed(first, second, about, index, size)
+        return None if whole_digits or size > _MAX_WHOLE_DIGITS else _confirmed(first, second, about, index, size)
     return bool(abs(one - other) <= scale * arithmetic.convert(Fraction(1, 10 ** (digits - SPARE_DIGITS))))

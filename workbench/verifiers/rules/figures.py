@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _BITS = re.compile(r"(?:0b)?(?:[01]{4,}|(?:[01]{4}(?:\\?[ _]|(?=\Z)))+)(?:_\{?2\}?)?")
 _LEADING_ZERO = re.compile(r"0\d+")
 _ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|-?0,0\d*(?:\s?[A-Za-z]{1,3})?|0\d+,\d+")
-_MOST_CHAINED = 4
+_MAX_CHAINED = 4
 
 
 class Measure(NamedTuple):
@@ -58,7 +58,7 @@ def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
     if APPROXIMATELY.search(source.text) is None:
         return None
     pieces = [piece for piece in APPROXIMATELY.split(source.text) if piece.strip()]
-    if len(pieces) > _MOST_CHAINED:
+    if len(pieces) > _MAX_CHAINED:
         raise TooComplex("a long chain of roundings")
     parts = [reader.typed(piece, source.depth) for piece in pieces]
     known = tuple(part for part in parts if part is not None)

@@ -21,7 +21,7 @@ _FRACTION = re.compile(
 )
 _ROOT = re.compile(r"(?:\\sqrt\s*|√)(?:\{\s*(\d{1,9})\s*\}|(\d{1,9}))")
 _ROOT_BELOW = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\d)\s*\{[^{}]*\\sqrt|/\s*\(?[^()]{0,6}(?:\\sqrt|√)")
-_LARGEST_FACTOR = 1_000
+_MAX_FACTOR = 1_000
 _MUCH_LONGER, _MARGIN = 2, 3
 _TIMES = re.compile(r"\\cdot|\\times|[*·×]")
 _POWER = re.compile(r"(\d{1,6})(?:\s?\^\s?\{?\s?\d{1,3}\s?\}?)?")
@@ -81,7 +81,7 @@ def _is_reduced(text: str) -> bool:
     pairs = [(int(found[1] or found[3]), int(found[2] or found[4])) for found in _FRACTION.finditer(text)]
     roots = [int(found[1] or found[2]) for found in _ROOT.finditer(text)]
     return all(gcd(*pair) == 1 for pair in pairs) and not any(
-        root % (factor * factor) == 0 for root in roots for factor in range(2, min(isqrt(root), _LARGEST_FACTOR) + 1)
+        root % (factor * factor) == 0 for root in roots for factor in range(2, min(isqrt(root), _MAX_FACTOR) + 1)
     )
 
 

@@ -48,7 +48,7 @@ _CASES = re.compile(
     r"\\begin\{(?:cases|aligned|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{(?:cases|aligned|array)\}", re.DOTALL
 )
 _DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?")
-_DEEPEST = 3
+_MAX_DEPTH = 3
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _UNEQUAL = re.compile(r"[<>≠]|!=")
 _NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
@@ -79,7 +79,7 @@ def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> IntervalPiec
 
 def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     text = source.text
-    if source.depth >= _DEEPEST:
+    if source.depth >= _MAX_DEPTH:
         return None
     if (cases := _CASES.fullmatch(text)) is not None and "&" not in cases[1]:
         text = ", ".join(part.strip() for part in re.split(r"\\\\|\n", cases[1]) if part.strip())

@@ -109,7 +109,7 @@ _MOSTLY = 0.9
 _QUOTED = re.compile(r"(?<!\w)['\"“](\w{1,4})['\"”]")
 _AROUND = " .*\"'“”`"
 _LONGEST = 400
-_LONGEST_OPTION = 1_000
+_MAX_OPTION_CHARACTERS = 1_000
 
 
 def options(question: str, numbered: bool = False) -> dict[str, str]:
@@ -150,7 +150,7 @@ def _last_run(marks: list[re.Match[str]], labels: tuple[str, ...]) -> list[re.Ma
 
 
 def _option_text(text: str) -> str:
-    text = text[:_LONGEST_OPTION].lstrip().split("\n\n", 1)[0]
+    text = text[:_MAX_OPTION_CHARACTERS].lstrip().split("\n\n", 1)[0]
     previous = None
     while previous != text:
         previous = text

@@ -94,11 +94,11 @@ _NEGATED = re.compile(r"\b(?:not|no|non|except|other|but)\b|n't\b")
 _DOMAIN = re.compile(rf"{_LETTER}\s*∈\s*(?:\\mathbb\s*\{{?\s*|\\mathbf\s*\{{?\s*)?([ZℤNℕ])\s*\}}?")
 _SAYS_MEMBER = re.compile(rf"{_LETTER}\s*(?:∈\s*.{{1,14}})?")
 _PARAMETERS = frozenset("jklmnrst")
-_LONGEST_PERIOD = 4
+_MAX_PERIOD = 4
 _FAR = 7
-_MOST_RESIDUES = 240
-_LARGEST_RATIO = 1_000
-_CLOSE = 1e-9
+_MAX_RESIDUES = 240
+_MAX_RATIO = 1_000
+_TOLERANCE = 1e-9
 
 
 class Progression(NamedTuple):
@@ -176,7 +176,7 @@ def _of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progressio
     def at(index: int) -> Node:
         return substituted(tree, {name: Number(index)})
 
-    for period in range(1, _LONGEST_PERIOD + 1):
+    for period in range(1, _MAX_PERIOD + 1):
         step = total([at(period), negative(at(0))])
         ends = [(start, turns) for start in range(period) for turns in (1, 2, _FAR)]
         if all(
@@ -255,15 +255,15 @@ def _in_steps(node: Node, step: Node) -> Fraction | complex | None:
 def _as_fraction(value: Fraction | complex | None) -> Fraction | None:
     if value is None or isinstance(value, Fraction):
         return value
-    near = Fraction(value.real).limit_denominator(_LARGEST_RATIO)
-    return near if abs(value - complex(near)) < _CLOSE else None
+    near = Fraction(value.real).limit_denominator(_MAX_RATIO)
+    return near if abs(value - complex(near)) < _TOLERANCE else None
 
 
 def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> list[complex | Fraction] | None:
     found: list[complex | Fraction] = []
     for start, step in members:
         first, width = _in_steps(start, unit), _as_fraction(_in_steps(step, unit))
-        if first is None or width is None or len(found) + period / abs(width) > _MOST_RESIDUES:
+        if first is None or width is None or len(found) + period / abs(width) > _MAX_RESIDUES:
             return None
         found += [first + turn * width for turn in range(int(period / abs(width)))]
     return found
@@ -308,7 +308,7 @@ def _congruous(one: complex | Fraction, other: complex | Fraction, period: Fract
     if isinstance(difference, Fraction):
         return difference % period == 0
     turns = round(difference.real / float(period))
-    return abs(difference - turns * float(period)) < _CLOSE
+    return abs(difference - turns * float(period)) < _TOLERANCE
 
 
 def _compared(one: Part[Progressions], other: Part[Progressions], with_: Comparison) -> Equality | None:
@@ -348,7 +348,7 @@ _INDEXED = re.compile(
     rf"(?<![\s,;(])[\s,;(]{{1,4}}(?:(?:for|where|with)\s+)?({_LETTER})\s*(?:=|∈\s*\\?\{{)"
     r"\s*(-?\d{1,3}(?:\s*(?:,|and)+\s*(?:-?\d{1,3}|\.\.\.|…|\\[cl]?dots)){1,24})\s*\\?\}?\s*\)?\Z"
 )
-_MOST_INDICES = 24
+_MAX_INDICES = 24
 
 
 def _indices(text: str) -> list[int] | None:
@@ -358,11 +358,11 @@ def _indices(text: str) -> list[int] | None:
     for at, part in enumerate(parts):
         if part[-1].isdecimal():
             found.append(int(part))
-        elif not found or at + 2 != len(parts) or not 0 < int(parts[-1]) - found[-1] < _MOST_INDICES:
+        elif not found or at + 2 != len(parts) or not 0 < int(parts[-1]) - found[-1] < _MAX_INDICES:
             return None
         else:
             found += range(found[-1] + 1, int(parts[-1]))
-    return found if len(found) <= _MOST_INDICES else None
+    return found if len(found) <= _MAX_INDICES else None
 
 
 def _by_index(source: AnswerText, reader: AnswerReader) -> Value | None:

@@ -37,9 +37,9 @@ _HEAD = re.compile(r"\A(?:[A-Za-z]{1,3}\w?(?:_\w)?(?:\([A-Za-z]\))?|\|[^|=]{1,20
 _RESTRICTED = re.compile(
     r"([^<>≤≥≠∈]{1,80}?)(?:\s*[,;]\s*|\s+)(?:(?:where|with|provided(?:\s+that)?)\s+)?([a-z]\s*(?:[<>≤≥≠∈]|\\[gln]eq?(?![a-z])).{1,40})"
 )
-_CLOSE = 1e-9
+_TOLERANCE = 1e-9
 _BY_PIECES = re.compile(r"piece|\bcases\b|without|absolute|modulus", re.IGNORECASE)
-_MOST = 8
+_MAX_PIECES = 8
 
 
 class Piecewise(NamedTuple):
@@ -59,7 +59,7 @@ def _pieces(text: str) -> list[tuple[str, str]] | None:
         return None
     found = [_piece(row.strip(" .,")) for row in rows]
     known = [piece for piece in found if piece is not None]
-    return known if len(known) <= _MOST and len(known) == len(found) else None
+    return known if len(known) <= _MAX_PIECES and len(known) == len(found) else None
 
 
 def _piece(row: str) -> tuple[str, str] | None:
@@ -177,7 +177,7 @@ def _agree(one: Node | None, other: Node | None, name: str, number: float) -> bo
     ours, theirs = (_value(node, name, number) for node in (one, other))
     if ours is None or theirs is None:
         return ours is theirs
-    return abs(ours - theirs) <= _CLOSE * max(1, abs(ours), abs(theirs))
+    return abs(ours - theirs) <= _TOLERANCE * max(1, abs(ours), abs(theirs))
 
 
 def _value(node: Node | None, name: str, number: float) -> float | None:

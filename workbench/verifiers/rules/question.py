@@ -43,8 +43,8 @@ _MEASURED = re.compile(
 """A possible unit: after "how many", after a number, or a currency sign before one."""
 _ASKED_UNIT = re.compile(r"\b(?:in|into|to|how\s+many)\s+(?:units\s+of\s+)?(?=[$\\({]{0,2}[^\W\d_]|°)", re.IGNORECASE)
 _LONGEST_UNIT = 60
-_HIGHEST_POWER = 4
-_MOST_UNITS = 20
+_MAX_POWER = 4
+_MAX_UNITS = 20
 _IMAGINARY = PrefilteredPattern(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
 _CODE = PrefilteredPattern(
     r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE
@@ -255,7 +255,7 @@ class TypedQuestion:
         if asked := self.requested_units(its_unit):
             return its_unit in asked
         powers = dict(its_unit.dimensions)
-        if self._requested_units or max(map(abs, powers.values()), default=0) > _HIGHEST_POWER:
+        if self._requested_units or max(map(abs, powers.values()), default=0) > _MAX_POWER:
             return False
         if powers.keys() == {"m"} and self._powers_of_length and powers["m"] not in self._powers_of_length:
             return False
@@ -272,7 +272,7 @@ class TypedQuestion:
     @cached_property
     def _requested_units(self) -> list[Unit]:
         tail = self.text[-_TAIL:]
-        ends = [found.end() for found in _ASKED_UNIT.finditer(tail)][-_MOST_UNITS:]
+        ends = [found.end() for found in _ASKED_UNIT.finditer(tail)][-_MAX_UNITS:]
         names = (leading_unit(plain(tail[end : end + _LONGEST_UNIT].replace("$", "").strip("({"))) for end in ends)
         known = (unit(name) for name in names if name and not (len(name) == 1 and name.isupper()))
         return list(dict.fromkeys(found for found in known if found is not None and found.dimensions))
@@ -288,7 +288,7 @@ class TypedQuestion:
     @cached_property
     def _units(self) -> list[Unit]:
         names = dict.fromkeys(name for found in _MEASURED.findall(self.text[-_TAIL:]) for name in found if name)
-        known = (unit(name) or unit(name.lower()) for name in list(names)[:_MOST_UNITS])
+        known = (unit(name) or unit(name.lower()) for name in list(names)[:_MAX_UNITS])
         return [found for found in known if found is not None and found.dimensions]
 
     @cached_property

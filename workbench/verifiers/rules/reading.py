@@ -93,7 +93,7 @@ _PAIR = 2
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
-_MOST_ALTERNATIVES = 12
+_MAX_ALTERNATIVES = 12
 _CONCLUDES = re.compile(
     r"(?:\A|[.,;:]\s*|\s)(?:so|hence|thus|therefore|consequently|which\s+(?:gives|yields|means)"
     r"|(?:this|it)\s+(?:gives|yields)|we\s+(?:get|obtain|find))(?:\s+that)?\b,?\s*",
@@ -106,7 +106,7 @@ _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
 _NUMERIC = {Quantity, Expression, Ratio, Based}
-_MOST_KEPT = 512
+_MAX_CACHED = 512
 
 
 class AnswerReader:
@@ -129,7 +129,7 @@ class AnswerReader:
         """Read the reference's answer, and cache it: many completions are compared with it."""
         known = self._references.get(text)
         if known is None:
-            if len(self._references) >= _MOST_KEPT:
+            if len(self._references) >= _MAX_CACHED:
                 self._references.clear()
             self.vocabulary = vocabulary_of(text, self.question.text)
             known = self._references[text] = (self._reference(text), self.vocabulary)
@@ -193,7 +193,7 @@ class AnswerReader:
             parts = [self.part(piece) for piece in pieces]
             if not all(isinstance(part.value, _RESULTS) and self._same_parts(parts[0], part) for part in parts):
                 return None
-        if not 1 < len(pieces) <= _MOST_ALTERNATIVES or (not listed and formula(tidy(text), lambda: False)):
+        if not 1 < len(pieces) <= _MAX_ALTERNATIVES or (not listed and formula(tidy(text), lambda: False)):
             return None
         parts = [self._reference(piece.strip(" \"'")) for piece in pieces if piece.strip(" \"'")]
         return Part(tidy(text), Alternatives(tuple(parts))) if len(parts) > 1 else None
@@ -420,7 +420,7 @@ class AnswerReader:
         """Parse an answer that is not a sentence, or a member of one; repeated ones are cached."""
         known = self._parts.get((raw, depth))
         if known is None:
-            if len(self._parts) >= _MOST_KEPT:
+            if len(self._parts) >= _MAX_CACHED:
                 self._parts.clear()
             known = self._parts[raw, depth] = self._part(raw, depth)
         return known

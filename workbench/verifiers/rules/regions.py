@@ -45,9 +45,9 @@ _WITHOUT = re.compile(
 )
 _COMMA = re.compile(r"\s*[,;]\s*")
 _OPENING, _CLOSING = "([{⟨", ")]}⟩"
-_DEEPEST = 5
-_MOST_ENDS = 24
-_CLOSE = 1e-12
+_MAX_DEPTH = 5
+_MAX_ENDS = 24
+_TOLERANCE = 1e-12
 _WITHIN = (0.137, 0.619, 0.871)
 LOWEST, HIGHEST = "-∞", "∞"
 
@@ -117,7 +117,7 @@ def at_letters(names: Iterable[str]) -> dict[str, float]:
 
 
 def _region(text: str, depth: int) -> Found | None:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return None
     if (such := _SUCH_THAT.fullmatch(text)) is not None:
         text = such[1]
@@ -225,7 +225,7 @@ def _combined(
 def _line(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], list[str]] | None:
     texts = {end for forms in operands for one in forms for end in (one.low, one.high)} - {LOWEST, HIGHEST}
     values = {text: _value(text) for text in texts}
-    if None in values.values() or len(texts) > _MOST_ENDS:
+    if None in values.values() or len(texts) > _MAX_ENDS:
         return None
     places, ends = _placed({text: value for text, value in values.items() if value is not None})
     places |= {LOWEST: -1, HIGHEST: 2 * len(ends) + 1}
@@ -237,7 +237,7 @@ def _placed(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
     places: dict[str, int] = {}
     ends: list[str] = []
     for text in sorted(values, key=lambda text: (values[text], text)):
-        if not ends or values[text] - values[ends[-1]] > _CLOSE * max(1, abs(values[text])):
+        if not ends or values[text] - values[ends[-1]] > _TOLERANCE * max(1, abs(values[text])):
             ends.append(text)
         places[text] = 2 * len(ends) - 1
     return places, ends

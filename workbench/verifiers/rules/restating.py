@@ -65,7 +65,7 @@ _READ, _LONGEST = 1_500, 300
 _END = re.compile(r"[?？\n!;。]|[.:](?!\d)")
 """The end of a sentence in a question."""
 _INTRODUCED = re.compile(r"\b(?:true\s+or\s+false|whether)\b", re.IGNORECASE)
-_SHORTEST = 3
+_MIN_STEM_CHARACTERS = 3
 _OPEN = re.compile(
     r"\W*(?:\w+n['’]t\b|(?:wh(?:at|ich|o|ose|om|en|ere|y)|how|qu[eé]|cuál|wie|was|quel)\b(?!\s+if\b))|.*\btrue\s+or\s+false\b",
     re.IGNORECASE,
@@ -128,7 +128,7 @@ def _question_clauses(question: str) -> tuple[_Clause, ...]:
     return tuple(
         _clause(clause)
         for asked in _question_sentences(question)
-        if _SHORTEST <= len(asked.strip()) <= _LONGEST
+        if _MIN_STEM_CHARACTERS <= len(asked.strip()) <= _LONGEST
         for clause in _clauses_of(asked)
     )
 

@@ -41,7 +41,7 @@ _PRODUCT = re.compile(r"\s*[a-z]{2,}\s*=")
 _INDEX = re.compile(r"_\w+|\d+")
 _CONSTANTS = frozenset({"i", "e", "π", "j"})
 _READ = 1_500
-_MOST_EQUATIONS = 12
+_MAX_EQUATIONS = 12
 
 
 def restates(reference: str, candidate: str, question: str) -> bool:
@@ -166,7 +166,7 @@ def _equations(question: str) -> Iterator[str]:
     rest = _MATH.sub(" ", tail)
     found += [_WORD.sub(" ", plain[0]).strip(" .") for plain in _PLAIN_EQUATION.finditer(rest)]
     texts = dict.fromkeys(part.strip() for text in found for part in split_list(tidy(text)))
-    yield from [text for text in texts if _RELATION.search(text)][:_MOST_EQUATIONS]
+    yield from [text for text in texts if _RELATION.search(text)][:_MAX_EQUATIONS]
 
 
 def _equivalent(text: str, answer: str) -> bool:

@@ -13,7 +13,7 @@ from workbench.verifiers.rules.nodes import Call, Name, Node
 from workbench.verifiers.rules.tokens import NotUnderstood, tokenize
 
 _RELATIONS = frozenset("=<>≤≥≠≈")
-_MOST_PARTS = 6
+_MAX_PARTS = 6
 _NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _OPERATORS = {r"\int", r"\iint", r"\oint", r"\sum", r"\prod", r"\lim", r"\angle", r"\triangle", r"\overline"}
 _LETTERS = frozenset(string.ascii_letters)
@@ -61,7 +61,7 @@ def _statement(tokens: list[str]) -> Statement:
     if _RELATIONS.isdisjoint(tokens):
         return Statement((tuple(read(tokens)),), (), False)
     pieces, signs = _split(tokens)
-    if len(pieces) > _MOST_PARTS:
+    if len(pieces) > _MAX_PARTS:
         raise NotUnderstood("a long chain of relations")
     parts = [_first_part(pieces[0])] + [tuple(read(piece)) for piece in pieces[1:]]
     statement = Statement(tuple(parts), tuple(signs), False)

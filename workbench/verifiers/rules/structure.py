@@ -13,7 +13,7 @@ from workbench.verifiers.rules.tokens import FUNCTIONS
 
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
 
-MOST_PARTS = 60
+MAX_PARTS = 60
 """Maximum parts of an answer; a longer one is compared as text only."""
 
 _OPEN, _CLOSE = "([{⟨", ")]}⟩"
@@ -91,7 +91,7 @@ def shape(text: str) -> Shape | None:
         return _outward(outward)
     if "∪" in text or "\\bigcup" in text or " U " in text:
         members = [part for part in _UNION.split(text) if part.strip()]
-        if len(members) > 1 and len(members) <= MOST_PARTS:
+        if len(members) > 1 and len(members) <= MAX_PARTS:
             return Shape("union", tuple(members))
     inner = _enclosed(text)
     if inner is not None:
@@ -99,7 +99,7 @@ def shape(text: str) -> Shape | None:
     if (multiple := _MULTIPLE.fullmatch(text)) is not None and (found := _bracketed(multiple[2], multiple[2][1:-1])):
         return _times(multiple[1], found)
     parts = split_list(text)
-    return Shape("list", tuple(parts)) if 1 < len(parts) <= MOST_PARTS else None
+    return Shape("list", tuple(parts)) if 1 < len(parts) <= MAX_PARTS else None
 
 
 def split_list(text: str) -> list[str]:
@@ -113,7 +113,7 @@ def split_list(text: str) -> list[str]:
         return _both_signs(text)
     separated = _at_top(text)
     parts = [piece.strip() for part in separated for piece in _both_signs(part.strip()) if piece.strip()]
-    return parts if len(parts) <= MOST_PARTS else [text]
+    return parts if len(parts) <= MAX_PARTS else [text]
 
 
 def hyphened(text: str) -> int:
@@ -182,7 +182,7 @@ def _times(factor: str, found: Shape) -> Shape:
 
 
 def _grid(rows: list[list[str]], transposed: bool = False) -> Shape | None:
-    if not rows or len({len(row) for row in rows}) != 1 or len(rows) * len(rows[0]) > MOST_PARTS:
+    if not rows or len({len(row) for row in rows}) != 1 or len(rows) * len(rows[0]) > MAX_PARTS:
         return None
     if transposed:
         rows = [list(column) for column in zip(*rows, strict=True)]
@@ -209,9 +209,9 @@ def _bracketed(text: str, inner: str) -> Shape | None:
             if found and head.strip() and _CONDITION.search(condition):
                 return Shape("builder", (head.strip(), condition.strip()))
         parts = [part.strip() for part in split_list(inner)] if inner.strip() else []
-        return Shape("set", tuple(parts)) if len(parts) <= MOST_PARTS else None
+        return Shape("set", tuple(parts)) if len(parts) <= MAX_PARTS else None
     parts = [part.strip() for part in _at_top(inner, words=False)]
-    if len(parts) < 2 or len(parts) > MOST_PARTS:
+    if len(parts) < 2 or len(parts) > MAX_PARTS:
         return None
     if (opening, closing) in (("(", "]"), ("[", ")")) and len(parts) == 2:
         return Shape("interval", tuple(parts), closed=(opening == "[", closing == "]"))
@@ -260,7 +260,7 @@ def _both_signs(text: str) -> list[str]:
     return [text]
 
 
-_LONGEST_VECTOR = 200
+_MAX_VECTOR_CHARACTERS = 200
 """Maximum characters of a vector: searching for unit vectors takes time quadratic in its length."""
 
 
@@ -280,7 +280,7 @@ def with_plain_axes(text: str) -> str:
 
 def unit_vectors(text: str) -> Shape | None:
     """Parse ``3i - 2j + k`` as the tuple of its components."""
-    if len(text) > _LONGEST_VECTOR:
+    if len(text) > _MAX_VECTOR_CHARACTERS:
         return None
     head, equals, told = text.replace("−", "-").rpartition("=")
     text = told if equals and not _AXES_OR_DIGITS.search(head) else text

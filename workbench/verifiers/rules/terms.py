@@ -26,7 +26,7 @@ _OF = re.compile(r"(\w+) of (?:the )?(.+)")
 _STRAND = re.compile(r"(?:([53])['′’]?[\s-]*)?([ACGTUN][ACGTUN\s-]{2,}?)(?:[\s-]*([53])['′’]?)?")
 _SENTENCE = re.compile(r"[.:!?«»“”\"()\n]")
 _LEAST_COMPOUND, _LONGEST_SENTENCE = 3, 400
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 """Maximum characters of a term."""
 _LEAST_CONTEXT = 2
 
@@ -67,7 +67,7 @@ def singular(noun: str) -> str:
 
 
 def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
-    if max(len(reference), len(candidate)) > _LONGEST:
+    if max(len(reference), len(candidate)) > _MAX_CHARACTERS:
         return False
     ours, theirs = _words_of_term(reference, question), _words_of_term(candidate, question)
     if not ours or not theirs or spelled(reference).casefold() == spelled(candidate).casefold():

@@ -92,7 +92,7 @@ _SHORT_WORDS = (
 _NO_PRODUCT = frozenset(_SHORT_WORDS.split())
 _NAMES = {"pi": "π", "const": '"const', "constant": '"const'}
 _UNIT_OF_ONE = frozenset({"rad", "radian", "radians"})
-_LONGEST_PRODUCT = 3
+_MAX_PRODUCT_LETTERS = 3
 _GLUED = re.compile("(arcsin|arccos|arctan|sinh?|cosh?|tanh?|cot|ln|log|lg|exp)([a-zA-Z])")
 
 
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
             tokens += ["\\" + FUNCTIONS[glued[1]], glued[2]]
         else:
             factors = len(word)
-            if factors > _LONGEST_PRODUCT or (before and before + factors > _LONGEST_PRODUCT):
+            if factors > _MAX_PRODUCT_LETTERS or (before and before + factors > _MAX_PRODUCT_LETTERS):
                 raise NotUnderstood(text)
             if word.lower() in _NO_PRODUCT:
                 raise NotUnderstood(word)

@@ -12,7 +12,7 @@ from workbench.core.verdict import Outcome, Verdict
 
 STAGES = "stages"
 """The option with a stack's stages."""
-MOST_STAGES = 20
+MAX_STAGES = 20
 _WORDS = {
     "correct": (Outcome.CORRECT,),
     "incorrect": (Outcome.INCORRECT,),
@@ -83,8 +83,8 @@ def stages(text: str) -> tuple[Stage, ...]:
     found = tuple(_stage(part.strip()) for part in text.split(",") if part.strip())
     if not found:
         raise ValueError(f"{STAGES}: it is missing")
-    if len(found) > MOST_STAGES:
-        raise ValueError(f"{STAGES}: {MOST_STAGES} at most, not {len(found)}")
+    if len(found) > MAX_STAGES:
+        raise ValueError(f"{STAGES}: {MAX_STAGES} at most, not {len(found)}")
     return found
 
 

@@ -195,7 +195,7 @@ def test_a_server_that_waits_holds_up_no_other_model(project: Project) -> None:
 
 def test_a_late_reply_keeps_its_place(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     # What could be stored is looked for between any two replies.
-    monkeypatch.setattr(session, "LOOK_S", 0.0)
+    monkeypatch.setattr(session, "POLL_S", 0.0)
     last = threading.Event()
 
     def answer(received: Received) -> Scripted:

@@ -215,7 +215,7 @@ def test_replies_that_hold_no_solution(project: Project) -> None:
 def test_a_stop_in_any_round_goes_on_to_the_same_rows(
     project: Project, tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solutions, "_TOGETHER", 1)
+    monkeypatch.setattr(solutions, "_BATCH_PROBLEMS", 1)
     wish = SolutionOptions(k=4, rounds=2)
     whole = write(project, server, wish)
     rows, calls = stored(project), len(server.received)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.coding.synthesis.tests import FILTERS, MOST_FOUND, ParsedTests, ReplyReading, extracted, read_tests
+from workbench.coding.synthesis.tests import FILTERS, MAX_FOUND_TESTS, ParsedTests, ReplyReading, extracted, read_tests
 from workbench.core.code import Problem
 
 ADD = Problem(task_id="own/add", prompt="", entry_point="add", setup="candidate = add")
@@ -142,4 +142,4 @@ def test_the_first_n_are_kept(count: int, there: int) -> None:
 def test_hostile_replies_are_read_in_one_pass(reply: str) -> None:
     written = read_tests(reply, ADD, STRICT)
     assert written.tests == ()
-    assert written.found <= MOST_FOUND
+    assert written.found <= MAX_FOUND_TESTS

@@ -48,7 +48,7 @@ def test_twice_the_items_are_twice_the_work(tmp_path: Path, where: list[str], mo
 
 def test_items_come_in_the_order_of_import_with_their_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_WINDOW", 7)
-    monkeypatch.setattr(verdicts, "_TEXTS", 3)
+    monkeypatch.setattr(verdicts, "_TEXTS_PER_READ", 3)
     project = make_project(
         tmp_path, [{"dataset": "first", "subtype": "B5", "question": "What?", "reference": "9"}, *numbered(20)]
     )

@@ -162,7 +162,7 @@ def test_an_attack_that_ends_the_harness_is_found_out(
     monkeypatch: pytest.MonkeyPatch, boot: str, wrong: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(watching, "_BOOT", boot)
-    monkeypatch.setattr(watching, "_SILENCE_S", 0.1)
+    monkeypatch.setattr(watching, "_MAX_SILENCE_S", 0.1)
     found = attacked("L2", CHOSEN)
     assert [(result.name, result.held) for result in found] == [(attack.name, False) for attack in CHOSEN]
     assert all(set(result.wrong) == set(wrong) for result in found)

@@ -64,7 +64,7 @@ def test_the_longest_range_of_lines_that_parses(text: str, source: str) -> None:
 def test_the_search_for_lines_that_parse_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(["(", *["x = 1"] * 5])
     assert code_of(ADD, text, "reply", "lines").first_line == 1
-    monkeypatch.setattr(interpreter, "_MOST_TRIES", 6)
+    monkeypatch.setattr(interpreter, "_MAX_PARSES", 6)
     assert code_of(ADD, text, "reply", "lines").source == text
 
 

@@ -32,7 +32,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import UNSENDABLE, is_text
 from workbench.training import frameworks
 from workbench.training.choosing import Busy, RewardVerifier, Scale, finite
-from workbench.training.fair import ASKER, USUAL, Asker
+from workbench.training.fair import ASKER, DEFAULT_URGENCY, Asker
 from workbench.training.pay import SuiteVerdict
 from workbench.training.records import (
     OpenRlhfRequest,
@@ -222,7 +222,7 @@ def _asker(request: web.Request) -> Asker:
     peer = request.transport.get_extra_info("peername") if request.transport is not None else None
     urgency = _URGENCY.search(request.headers.get("Priority", ""))
     client = request.headers.get("X-Client") or str(peer)
-    return Asker(client[:200], USUAL if urgency is None else int(urgency[1]))
+    return Asker(client[:200], DEFAULT_URGENCY if urgency is None else int(urgency[1]))
 
 
 async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:

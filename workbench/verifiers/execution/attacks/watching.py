@@ -23,10 +23,10 @@ from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, 
 from workbench.verifiers.execution.attacks.harness import Order, Report
 
 _WORKERS: Final = 4
-_SILENCE_S: Final = 20.0
+_MAX_SILENCE_S: Final = 20.0
 """Seconds without a report after which the attacked process counts as hanging."""
 
-_MUCH_GROWTH: Final = 2**28
+_MAX_GROWTH_BYTES: Final = 2**28
 """Maximum growth of the attacked process over one attack, in bytes."""
 
 _BOOT: Final = (
@@ -117,7 +117,7 @@ def _start(connection: socket.socket, stage: PreparedScene, output: int) -> subp
 
 
 def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
-    connection.settimeout(_SILENCE_S)
+    connection.settimeout(_MAX_SILENCE_S)
     with contextlib.suppress(OSError):
         connection.sendall(msgspec.json.encode(order) + b"\n")
         with connection.makefile("rb") as lines:
@@ -138,5 +138,5 @@ def _note(report: Report, attacks: dict[str, Attack], stage: PreparedScene, seen
         wrong += attacks[report.name].passes(stage.scene, report.execution)
         if report.execution.harness_killed:
             wrong.append("the process that runs solutions died")
-    if report.grown > _MUCH_GROWTH:
+    if report.grown > _MAX_GROWTH_BYTES:
         wrong.append(f"the harness grew by {report.grown / 2**20:.0f} MiB")

@@ -167,7 +167,7 @@ MCTS_OPTIONS: Final[dict[str, str]] = {
 """Options of `mcts_options`, and their descriptions."""
 MCTS_NAMES: Final = frozenset({"title", "focus", "history", "done", "conclusion", "level", "input", "test"})
 """Placeholders of the template in addition to an item's texts: trusted words, and texts produced during judging."""
-_MOST_ROLLOUTS = 1_000
+_MAX_ROLLOUTS = 1_000
 
 
 class MctsOptions(Struct, frozen=True, kw_only=True):
@@ -224,7 +224,7 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
     reuse = choice(options, "reuse", get_args(Reuse), usual.reuse)
     found = MctsOptions(
         depth=whole(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
-        rollouts=whole(options, "rollouts", least=1, most=_MOST_ROLLOUTS) or usual.rollouts,
+        rollouts=whole(options, "rollouts", least=1, most=_MAX_ROLLOUTS) or usual.rollouts,
         reward="simulated" if reward == EXECUTION else msgspec.convert(reward, Reward),
         selection=choice(options, "selection", get_args(Selection), usual.selection),
         order=choice(options, "order", get_args(Order), usual.order),

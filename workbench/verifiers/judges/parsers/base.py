@@ -73,7 +73,7 @@ _CLAUSE: Final = 120
 _ENDS_IN_LABEL = re.compile(
     r"(?:judge?ment|verdict|answer|score|result|grade)[*_ \t]{0,4}[:：][*_ \t]{0,4}$", re.IGNORECASE
 )
-_ASKED_ABOUT: Final = 4
+_CACHED_REPLIES: Final = 4
 """Number of cached replies: several functions examine the same reply in succession."""
 _OTHERS_TURN = re.compile(
     r"(?<![\"'`“‘«])(?:<\|(?:im_start|start_header_id|start|turn)\|>[ \t\n]{0,3}(?:user|system|human|developer|tool)\b"
@@ -97,7 +97,7 @@ def own_lines(raw: str, delimiter: str | None) -> list[str]:
     return list(_own_lines(raw, delimiter))
 
 
-@lru_cache(maxsize=_ASKED_ABOUT)
+@lru_cache(maxsize=_CACHED_REPLIES)
 def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
     text = _without_code(_TURN.sub(" ", own_text(raw, delimiter)).strip()).strip()
     if fields := _one_word_fields(text):

@@ -97,8 +97,8 @@ _KINDS: tuple[tuple[str, Severity], ...] = (
 )
 _START = re.compile(r"^[ \t]*+(?:[A-Za-z][A-Za-z ,]{0,60}:[ \t]*+)?(?=[\[{])", re.MULTILINE)
 _TAIL = re.compile(r"[ \t`.]*+(?:\n|\Z)")
-_LONGEST = 64 * 1024
-_MOST_STARTS = 1000
+_MAX_LIST_CHARACTERS = 64 * 1024
+_MAX_STARTS = 1000
 
 
 def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
@@ -106,7 +106,7 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
 
     The score is max(0, 100 - 100 fatal - 50 major - 5 small) / 100; only 1 is correct.
     """
-    found = list(_lists(own_text(raw, delimiter)[-_LONGEST:]))
+    found = list(_lists(own_text(raw, delimiter)[-_MAX_LIST_CHARACTERS:]))
     severities = [_severity(one) for one in found[-1]] if found else [None]
     known = [severity for severity in severities if severity is not None]
     if len(known) < len(severities):
@@ -124,7 +124,7 @@ def fault_labelled(raw: str, delimiter: str | None = None) -> Reading:
 
 def _lists(text: str) -> Iterator[list[dict[str, object]]]:
     at = 0
-    for start in list(_START.finditer(text))[-_MOST_STARTS:]:
+    for start in list(_START.finditer(text))[-_MAX_STARTS:]:
         if start.end() < at:
             continue
         try:

@@ -22,7 +22,7 @@ from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.writing import (
     LEVELS,
-    MOST_SAMPLES,
+    MAX_SAMPLES,
     OF_FUNCTION,
     TestCase,
     TestCaseOptions,
@@ -141,7 +141,7 @@ class SubmissionExecutor:
 
     async def _add(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
         jobs = [(tally, tally.made + number) for tally, more in wanted for number in range(more)]
-        first = batch * MOST_SAMPLES
+        first = batch * MAX_SAMPLES
         outputs = await together(self._run(tally.test, first + number) for tally, number in jobs)
         matches = await together(
             self._matches(tally.test, output, first + number)

@@ -32,7 +32,7 @@ TESTCASE_OPTIONS: Final[dict[str, str]] = {
     "seed": "seed of all random choices (default 0)",
 }
 """Options of `testcase_options`, and their descriptions."""
-MOST_SAMPLES = 100
+MAX_SAMPLES = 100
 """Maximum validations or executions of a test. Samples are numbered in steps of it, so that judges with different
 numbers of them share the common ones.
 """
@@ -58,9 +58,9 @@ def testcase_options(options: Mapping[str, str]) -> TestCaseOptions:
     """
     usual = TestCaseOptions()
     return TestCaseOptions(
-        beta=whole(options, "beta", least=1, most=MOST_SAMPLES) or usual.beta,
-        gamma=whole(options, "gamma", least=1, most=MOST_SAMPLES) or usual.gamma,
-        delta=whole(options, "delta", least=1, most=MOST_SAMPLES) or usual.delta,
+        beta=whole(options, "beta", least=1, most=MAX_SAMPLES) or usual.beta,
+        gamma=whole(options, "gamma", least=1, most=MAX_SAMPLES) or usual.gamma,
+        delta=whole(options, "delta", least=1, most=MAX_SAMPLES) or usual.delta,
         early_stop=switch(options, "early_stop", usual.early_stop),
         seed=whole(options, "seed") or usual.seed,
     )
@@ -74,7 +74,7 @@ _ATTEMPTS = 200
 # In capitals, as requested: in prose a test passes and two numbers match.
 _PASS = re.compile(r"\b(PASS|FAIL)(?:ED|S)?\b")
 _MATCH = re.compile(r"((?i:\bnot\b|n['’]t\b)[ \t*_]*\bMATCH\b|\bMISMATCH\b|\bMATCH\b)")
-_DEEPEST = 3
+_MAX_DEPTH = 3
 
 
 class TestCase(Struct, frozen=True, order=True):
@@ -141,7 +141,7 @@ def _json_values(text: str) -> Iterator[Any]:
 def _tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
     if isinstance(value, dict) and "input" in value and "expected_output" in value:
         return [TestCase(function, _text(value["input"]), _text(value["expected_output"]))]
-    if depth == _DEEPEST or not isinstance(value, list | dict):
+    if depth == _MAX_DEPTH or not isinstance(value, list | dict):
         return []
     inner = value.items() if isinstance(value, dict) else ((function, one) for one in value)
     return [test for name, one in inner for test in _tests(one, name, depth + 1)]
@@ -198,7 +198,7 @@ async def write_tests(
     )
     tests = [(level, test) for level, heard in enumerate(lists) for test in read_tests(heard.answer, TESTS_PER_LEVEL)]
     # A test that is written at two levels is validated twice: its samples belong to its level.
-    trials = [(level, test, level * MOST_SAMPLES + trial) for level, test in tests for trial in range(beta)]
+    trials = [(level, test, level * MAX_SAMPLES + trial) for level, test in tests for trial in range(beta)]
     results = await together(writer.validates(levels[level], test, sample) for level, test, sample in trials)
     failed = {trial[:2] for trial, passed in zip(trials, results, strict=True) if passed is not True}
     kept = dict.fromkeys(test for level, test in tests if (level, test) not in failed)

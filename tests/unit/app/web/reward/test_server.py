@@ -21,7 +21,7 @@ from workbench.app.web.reward.server import RewardServer, serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import VerifierInput
-from workbench.runs.first_stage import BATCH, AsyncReaderProcess, AsyncReaders, FirstAnswer
+from workbench.runs.first_stage import BATCH_ITEMS, AsyncReaderProcess, AsyncReaders, FirstAnswer
 from workbench.training import serving as judging
 from workbench.training.choosing import Scale, chosen
 
@@ -169,7 +169,7 @@ async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served:
 
 
 async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "LONG", 1_000)
+    monkeypatch.setattr(judging, "LONG_ITEM_CHARACTERS", 1_000)
     elsewhere: list[str] = []
     answers = AsyncReaders.answers
 
@@ -209,7 +209,7 @@ async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatc
     monkeypatch.setattr(AsyncReaderProcess, "ask", watched)
     async with served("staged", ms=1, queue=None) as found:
         client = Client(found.address.port)
-        texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH)]
+        texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH_ITEMS)]
         batch = {"items": [{"reference": "r", "completion": text, "id": n} for n, text in enumerate(texts)]}
         rounds = 0
         while rounds < 2 or len(elsewhere) < 3:
@@ -217,7 +217,7 @@ async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatc
             answer = await client.post("/reward", json.dumps(batch).encode())
             assert answer.status == 200, answer
             said = [(one["id"], one["reason"]) for one in answer.document["items"]]
-            assert said == [(n, "quick" if n % 5 else "compared") for n in range(5 * BATCH)]
+            assert said == [(n, "quick" if n % 5 else "compared") for n in range(5 * BATCH_ITEMS)]
         assert len(set(elsewhere)) == 1
         client.close()
 

@@ -1,8 +1,7 @@
 """Annotate verifier data and measure verifiers, in the terminal.
 
-One folder a job, and each says in its ``__init__`` what lives where. Each imports only those before it:
-core; tables, statistics, llm; config; verifiers, data; runs; labelling; measuring; benchmarks, coding; training;
-interchange; care; app.
+One folder for each job, described in its ``__init__``. Each imports only those before it: core; tables, statistics,
+llm; config; verifiers, data; runs; labelling; measuring; benchmarks, coding; training; interchange; care; app.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def open_project(path: Path | str) -> Project:
     """Open a database for a notebook or a script; see `workbench.app.api.Project`.
 
     Raises:
-        StoreError: There is none, or it can't be read.
+        StoreError: The database doesn't exist, or can't be read.
         UsageError: Only `verifier-workbench-core` is installed.
     """
     from workbench.core.installed import require_app
@@ -48,21 +47,21 @@ def open_project(path: Path | str) -> Project:
 
 
 def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
-    """What `rules` says of a completion.
+    """Judge a completion with the verifier `rules`.
 
-    ``verdict.outcome`` equals "correct", "incorrect", "abstain" or "error"; ``reference_final`` and
-    ``candidate_final`` are the answers it compared, ``reason`` and ``rule`` what decided. Nothing in a text can make it
-    hang or crash: what only algebra can tell is compared in worker processes, which start with the first such call.
+    ``verdict.outcome`` equals "correct", "incorrect", "abstain" or "error"; ``reference_final`` and ``candidate_final``
+    are the compared answers, ``reason`` and ``rule`` say what decided. No text can make it hang or crash: comparisons
+    that need algebra run in worker processes, which start with the first such call.
 
     Args:
-        reference: The reference answer, or several: any will do. The verdict is of the one that decides: the first
-            that is correct, else the first that `rules` abstains on, else the first.
-        completion: What is judged, whole.
-        question: Says what form the answer must have, and what letters of options stand for.
-        type: The answer's subtype, if it is known: ``"B5"``, ``"Matrix"``.
+        reference: The reference answer, or several alternatives. The verdict is that of the first reference with
+            "correct", else of the first with "abstain", else of the first one.
+        completion: The whole completion to judge.
+        question: The question; it determines the required form of the answer, and the meaning of option letters.
+        type: The answer's subtype, if known: ``"B5"``, ``"Matrix"``.
 
     Raises:
-        UsageError: A value is no text, there is no reference, or no such subtype.
+        UsageError: A value is not text, there is no reference, or the subtype is unknown.
         VerifierError: The workers can't start.
     """
     from workbench.training import judging
@@ -90,12 +89,13 @@ def reward(
     forgeable: Forgeable = "pays",
     timeouts: Timeouts = "wrong",
 ) -> Reward:
-    """A verifier as a reward function for TRL, verl and OpenRLHF; see `workbench.training.reward.Reward`.
+    """Return a verifier as a reward function for TRL, verl and OpenRLHF; see `workbench.training.reward.Reward`.
 
     Raises:
-        UsageError: There is no such verifier or option, or it asks model servers and there is no place for its calls.
-        NotTrustedError: The database's settings were not accepted yet.
-        VerifierError: It can't be used.
+        UsageError: The verifier or an option does not exist, or the verifier calls model servers and ``database`` is
+            missing.
+        NotTrustedError: The database's settings have not been accepted yet.
+        VerifierError: The verifier is unusable.
     """
     from workbench.training.reward import Reward
 

@@ -6,7 +6,7 @@
         table = project.accuracy(by="type")
         wrong = project.verdicts("rules", where="type=A").query("right_strict == 0")
 
-Figures come from the same functions as the command line's; nothing here writes to the database.
+Metrics come from the same functions as the command line's; nothing here writes to the database.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Names = str | Sequence[str]
 class Project(Closing):
     """An open project; use it as a context manager, or call `close`.
 
-    Every frame says in ``attrs`` what its figures rest on: protocol, gold, run, seed. Undefined figures are NaN.
+    Every frame has in ``attrs`` the basis of its metrics: protocol, gold, run, seed. Undefined metrics are NaN.
     """
 
     def __init__(self, opened: projects.Project) -> None:
@@ -59,7 +59,7 @@ class Project(Closing):
         origin.
 
         Args:
-            texts: Question, reference and completion too.
+            texts: Include question, reference and completion.
 
         Raises:
             UsageError: A condition is invalid, or names something unknown.
@@ -69,20 +69,20 @@ class Project(Closing):
         if not texts:
             return found
         long = _frame(querying.view(self._opened, "item_texts", _selection(where))).set_index("item")
-        # The items have a column of that name: the question's row id.
+        # The items already have a column of this name: the question's row id.
         return found.drop(columns="question").join(long)
 
     def verdicts(self, verifier: str | None = None, where: Where = ()) -> DataFrame:
         """Return the verdicts that count next to gold, one row per verifier and item, judged by all three protocols.
 
-        Items without gold are there too, undefined in ``gold`` and by every protocol; ``attrs["without_gold"]`` counts
+        Items without gold are included, undefined in ``gold`` and by every protocol; ``attrs["without_gold"]`` counts
         their rows.
 
         Args:
-            verifier: Only this one's; all that have a complete run by default.
+            verifier: Only its verdicts; by default those of all verifiers with a complete run.
 
         Raises:
-            UsageError: A condition is invalid, or names something unknown, or there is no such verifier.
+            UsageError: A condition is invalid, or names something unknown, or the verifier does not exist.
         """
         from workbench.measuring.judged import judges_of
 
@@ -110,11 +110,11 @@ class Project(Closing):
         """Return the result of a read-only SQL statement; `docs/sql.md` describes the views.
 
         Raises:
-            UsageError: It does not read, or SQLite does not understand it.
+            UsageError: The statement doesn't read, or is not valid SQL.
         """
         return _frame(querying.query(self._opened, statement, parameters))
 
-    # -- figures -----------------------------------------------------------------------------------
+    # -- Metrics -----------------------------------------------------------------------------------
 
     def accuracy(
         self,
@@ -133,7 +133,7 @@ class Project(Closing):
                 several with commas between them.
 
         Raises:
-            UsageError: An unknown verifier, group, protocol, gold or condition, or one that no item meets.
+            UsageError: A verifier, group, protocol, gold or condition is unknown, or no item meets a condition.
         """
         _check(protocol, gold)
         from workbench.measuring.accuracy import accuracy
@@ -148,7 +148,7 @@ class Project(Closing):
             selection=self._chosen(where),
         )
         found = _of([structs.asdict(row) for row in report.rows])
-        # Columns without any figure would be of None.
+        # Columns without any metric would have the value None.
         found = found.astype({field.name: float for field in structs.fields(AccuracyRow) if field.type == float | None})
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
         return found
@@ -159,7 +159,7 @@ class Project(Closing):
         """Compare two verifiers on the same items: one row of paired metrics, as ``workbench compare``.
 
         Raises:
-            UsageError: An unknown verifier, protocol, gold or condition, or no item counts for both.
+            UsageError: A verifier, protocol, gold or condition is unknown, or no item counts for both.
         """
         _check(protocol, gold)
         from workbench.measuring.comparing import compare
@@ -182,7 +182,7 @@ class Project(Closing):
         """Return a queue of disagreements, most suspicious first, with one column per verifier that judged the items.
 
         Raises:
-            UsageError: An unknown queue, verifier, gold or condition, or a limit below 0.
+            UsageError: A queue, verifier, gold or condition is unknown, or the limit is below 0.
         """
         _check(None, gold)
         if limit is not None and limit < 0:
@@ -223,7 +223,7 @@ def open_project(path: Path | str) -> Project:
     """Open a database.
 
     Raises:
-        StoreError: It doesn't exist, or can't be read.
+        StoreError: The database doesn't exist, or can't be read.
     """
     return Project(projects.open_project(path))
 

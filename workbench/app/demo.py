@@ -22,7 +22,7 @@ def sample_folder() -> Path:
     """Return the folder of the sample data: in the installed package, or next to it in a checkout.
 
     Raises:
-        FormatError: It is in neither place.
+        FormatError: The folder is in neither place.
     """
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "sample_data", package.parent / "sample_data"):

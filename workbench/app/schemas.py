@@ -102,7 +102,7 @@ from workbench.training.records import (
     VerlScores,
 )
 
-# -- Rows of files as others write them.
+# -- Rows of files from other tools.
 
 
 class VerifyBenchRow(Struct, kw_only=True):
@@ -233,7 +233,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "merged-runs": (MergedRuns, "One element of `workbench merge DB OTHER --runs --json`."),
     "run": (RunInfo, "One element of `workbench runs list --json`."),
 }
-"""File name in schemas/ -> (record, what it describes)."""
+"""File name in schemas/ -> (record, title)."""
 
 
 def schema(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The verbs of the command line: the CLI makes commands of them, and the app makes forms.
+"""The verbs of the command line: the CLI turns them into commands, and the app into forms.
 
 A verb's module is imported only when it is used, so that ``workbench --help`` stays fast.
 """
@@ -145,7 +145,7 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "representatives": ("evolution", "Choose the solutions that a model is shown when tests evolve."),
     },
 }
-"""Command with subcommands -> its subcommands, likewise."""
+"""Command with subcommands -> its subcommands, in the same form."""
 
 REMOVED: Final[dict[str, str]] = {
     "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
@@ -168,14 +168,14 @@ _PACKAGES: Final = {"code": "workbench.app.cli.code"}
 
 
 FORM_VARIABLE: Final = "WORKBENCH_FORM"
-"""Set where a form of the app runs a command; holds the key that opens the palette."""
+"""Environment variable for commands run by a form of the app; its value is the key that opens the palette."""
 
 
 class Refused(NamedTuple):
-    """What a command that a form ran refused.
+    """The error of a command that was run by a form.
 
     Attributes:
-        option: The field it is about, where the command line could tell.
+        option: The field with the error, if known.
     """
 
     text: str
@@ -183,11 +183,11 @@ class Refused(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A verb as its module declares it.
+    """The declaration of a verb in its module.
 
     Attributes:
         record: Its options.
-        takes_database: Whether the database is named before everything else.
+        takes_database: Whether the database is its first argument.
     """
 
     record: type[Options]
@@ -215,7 +215,6 @@ class Verb(NamedTuple):
 
     @property
     def why_not_in_app(self) -> str | None:
-        """Return why the verb exists on the command line only; None if the app has it too."""
         return NOT_IN_APP.get(self.name)
 
     def declared(self) -> Declared:
@@ -250,7 +249,7 @@ def verb_named(name: str) -> Verb:
 
 
 def in_app(palette: str) -> FrontEnd:
-    """How the app words messages: options as its forms call them, commands as the palette lists them.
+    """Return how the app words messages: options by the labels of its forms, commands by the palette's entries.
 
     Args:
         palette: The key that opens the palette.

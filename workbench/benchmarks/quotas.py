@@ -252,7 +252,6 @@ def sample(
 
 
 def strata(sizes: Mapping[str, int], count: int, how: Strata = "proportional") -> tuple[Stratum, ...]:
-    """Return the number that `sample` takes of each stratum."""
     weights = _weighing(sizes, how)
     quotas, taken = largest_remainder(weights, count), apportion(weights, count, sizes)
     return tuple(

@@ -1,5 +1,5 @@
 """A database's health: find damage, rebuild what can be rebuilt, and restore.
 
-doctor: checks, and repairs. backups: copies of a database, and the way back from them and from archives.
-rescuing: out of a hurt file. store: what can be read.
+doctor: checks, and repairs. backups: copies of a database, and restoring from them and from archives. rescuing:
+recovery from a damaged file. store: reading damaged files.
 """

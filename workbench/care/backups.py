@@ -59,7 +59,7 @@ def backup(project: Project, target: Path, *, force: bool = False, discard: bool
     """Write a checked copy of the database; return its size in bytes.
 
     Args:
-        force: Replace the file at ``target``, unless it is a good copy with more in it, or of another project.
+        force: Replace the file at ``target``, unless it is a good copy with more content, or of another project.
         discard: Replace that, too.
 
     Raises:
@@ -69,7 +69,7 @@ def backup(project: Project, target: Path, *, force: bool = False, discard: bool
 
 
 def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """As `backup`, for a database that may be impossible to open; one on a full or read-only disk is copied too.
+    """Run `backup` on a database that may be impossible to open, also on a full or read-only disk.
 
     Raises:
         StoreError: See ``workbench.core.database.backup``, and ``workbench.core.database.connection.Database``.
@@ -80,7 +80,7 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
     except StoreError as error:
         if error.cause not in ("space", "disk", "access"):
             raise
-    # SQLite opens a database only if it has room for files next to it.
+    # SQLite can open a database only if there is room for files next to it.
     with part_folder(target.with_name(f"{target.name}-read")) as part, looked_at(path, part) as database:
         return write_backup(database, target, force=force, discard=discard)
 
@@ -115,13 +115,13 @@ def sandbox() -> list[Finding]:
 
 
 def node_sandboxes(address: str) -> list[Finding]:
-    """As `sandbox`, on every node of a Ray cluster; the node's name precedes its findings.
+    """Run `sandbox` on every node of a Ray cluster; the node's name precedes its findings.
 
     Raises:
-        UsageError: The address can't be a cluster's, or Ray is not installed.
+        UsageError: The address is not valid for a cluster, or Ray is not installed.
         RunError: The cluster doesn't exist, or has no working node.
     """
-    # Ray is for those alone that have a cluster.
+    # Import Ray only if there is a cluster.
     from workbench.runs.cluster import call_on_nodes
 
     found = list[Finding]()
@@ -178,7 +178,7 @@ _Row = tuple[Any, ...]
 
 
 def restore(path: Path, target: Path) -> Restored:
-    """Create a database from an archive: its tables, then every state derived anew. It appears whole or not at all.
+    """Create a database from an archive: its tables, then every derived state. It appears whole or not at all.
 
     An archive with an earlier version of the tables is migrated as a database of that version would be.
 
@@ -201,7 +201,7 @@ def restore(path: Path, target: Path) -> Restored:
             _derive(temporary)
             _require_sets(archive, temporary)
             check(temporary)
-            # It took a while: another process may have made something there.
+            # In the meantime another process may have created the path.
             _require_nothing(target)
             kept = put_in_place(temporary, target)
     return Restored(
@@ -275,16 +275,12 @@ def _require_sets(archive: Archive, database: Path) -> None:
 
 
 class _PlacedRow(NamedTuple):
-    """A row and its place in the archive."""
-
     member: Member
     line: int
     row: _Row
 
 
 class _ArchiveReading:
-    """The rows of an archive, part by part, and the place of the last one."""
-
     def __init__(self, archive: Archive, new: NewDatabase) -> None:
         self._archive, self._new = archive, new
         self._members = {member.name: member for member in archive.manifest.members}
@@ -342,7 +338,7 @@ def restore_backup(path: Path, target: Path) -> Restored:
 
     Raises:
         FormatError: The archive is damaged, was written by a newer version, or ``path`` is neither.
-        StoreError: The same of a backup; or somebody has one of the two open, or there is no room.
+        StoreError: The backup is damaged or of a newer version; one of the two files is open; or there is no room.
     """
     if not path.is_file() or not is_database(path):
         return restore(path, target)

@@ -35,7 +35,7 @@ _VALUES = (
 
 
 def examine(path: Path) -> list[Finding]:
-    """Check a database file without writing to it, whatever the file is.
+    """Check any file as a database, without writing to it.
 
     Raises:
         StoreError: The file doesn't exist.
@@ -59,7 +59,7 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
     connection = database.reader()
     version = anatomy.version(connection)
     if version is None:
-        # A list of tables that is hurt in part, or a file that was cut short, is read as far as it goes.
+        # A partly damaged list of tables, or a truncated file, is read as far as possible.
         connection.execute("PRAGMA writable_schema = ON")
         version = anatomy.version(connection)
     if version is not None and anatomy.is_ours(connection) and (unknown := _unknown(version)):
@@ -118,7 +118,7 @@ def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:
         ("frozen sets", lambda: sets_finding(project)),
     )
     if version < migrations.latest_version():
-        # The rest is of this version's tables.
+        # The other checks apply to tables of this version.
         derived = derived[:1]
     found = [_run(name, check) for name, check in stepping(derived, "checking", "derived parts")]
     search = index_finding(project)
@@ -140,7 +140,7 @@ def _states(project: Project) -> Finding:
     return Finding(name="item states", ok=not differing, message=message, remedy="repair" if differing else "")
 
 
-# -- ``doctor --repair``: what follows from the rest is made anew; what was there first is kept.
+# -- ``doctor --repair``: derived data is rebuilt; the previous file is kept.
 
 
 _BESIDE = {"columns", "search"}
@@ -159,7 +159,7 @@ def repair(path: Path) -> Repaired:
 
     Raises:
         NotRepairedError: Data would be lost; nothing was changed.
-        StoreError: Somebody has the database open, or it can't be written.
+        StoreError: The database is open elsewhere, or can't be written.
     """
     wrong = [finding for finding in examine(path) if not finding.ok]
     lost = [finding for finding in wrong if finding.remedy == "rescue"]
@@ -179,7 +179,7 @@ def repair(path: Path) -> Repaired:
             with opened_project(path) as project:
                 done.append(f"States of {recompute(project):,} tasks were derived from their events.")
     if set(names) & _BESIDE or not set(names) <= _IN_PLACE:
-        # Files of another history are no use to anybody.
+        # Files of another history are useless.
         shutil.rmtree(column_files.folder(path), ignore_errors=True)
     if set(names) & _BESIDE:
         done.append("The column files were removed; they are rewritten when needed.")
@@ -201,7 +201,7 @@ def _copy(path: Path) -> Path:
     while sidecar_path(path, f".before-repair-{number}").exists():
         number += 1
     place = sidecar_path(path, f".before-repair-{number}")
-    # Also one that can't be opened any more because its triggers were changed.
+    # Also a database that can't be opened any more because its triggers were changed.
     with looked_at(path) as database:
         backup(database, place)
     return place

@@ -27,7 +27,7 @@ _MAX_NAMED = 3
 def rescue(path: Path, target: Path) -> Rescued:
     """Copy everything readable of a database into a new one; it appears whole or not at all.
 
-    Label events are kept whatever became of their items. States are derived anew from them.
+    Label events are kept even if their items are lost. States are derived from them again.
 
     Raises:
         StoreError: Nothing is readable, a newer program wrote it, or the new one can't be written.
@@ -45,10 +45,10 @@ def rescue(path: Path, target: Path) -> Rescued:
 
 
 def require_nothing(target: Path) -> None:
-    """Raise if a path exists.
+    """Check that a path doesn't exist.
 
     Raises:
-        StoreError: It does.
+        StoreError: The path exists.
     """
     if os.path.lexists(target):
         raise StoreError(f"{target} exists.", "Recovered data is written to a new database: name another file.")
@@ -57,7 +57,7 @@ def require_nothing(target: Path) -> None:
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
     """Copy everything readable into a new database, under a temporary name until it is put in place."""
     with looked_at(path) as database, closing(database.open()) as source:
-        # A list of tables that is hurt in part is read as far as it goes; what is no UTF-8 of a text is replaced.
+        # A partly damaged list of tables is read as far as possible; invalid UTF-8 is replaced.
         source.execute("PRAGMA writable_schema = ON")
         source.text_factory = lambda raw: raw.decode("utf-8", "replace")
         version = version_of(source)

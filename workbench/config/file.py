@@ -1,4 +1,4 @@
-"""The settings file, read within size limits because somebody else may have written it."""
+"""The settings file, read within size limits because it may come from another person."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def loads(text: str) -> dict[str, Any]:
     """Parse a TOML document within limits on size and nesting.
 
     Raises:
-        ValueError: It is not TOML, or would take the parser too much memory.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not TOML, or would need too much memory to parse.
+        RecursionError: The text is nested too deeply.
     """
     if (found := _LONG_KEY.search(text)) is not None:
         line = text.count("\n", 0, found.start()) + 1
@@ -55,7 +55,7 @@ def file_of(database: Path) -> Path:
 
 
 def read(database: Path) -> dict[str, Any]:
-    """Load the settings file next to a database; empty if there is none.
+    """Load the settings file next to a database; empty without one.
 
     Raises:
         UsageError: The file is not TOML, is too large or can't be read.
@@ -81,7 +81,7 @@ def require_table(place: str, value: object, example: str) -> dict[str, Any]:
     """Return a value that must be a table.
 
     Raises:
-        UsageError: It is not a table.
+        UsageError: The value is not a table.
     """
     if not isinstance(value, dict):
         raise UsageError(f"{place} must be a table.", f"Example: {example}")
@@ -102,7 +102,7 @@ def _toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:
-        # The parser lets through what Python says of a number of 5,000 digits, and of brackets 1,000 deep.
+        # The parser passes on Python's errors for a number of 5,000 digits and for 1,000 nested brackets.
         raise UsageError(f"{path}: {error}.", "Correct that line.") from error
 
 
@@ -152,7 +152,7 @@ def write_whole(path: Path, text: str, *, replace: bool = True) -> None:
     """Write a file atomically; a new file is readable by its owner only.
 
     Raises:
-        UsageError: It can't be written, or a file exists there and may not be replaced.
+        UsageError: The file can't be written, or exists and may not be replaced.
     """
     try:
         require_own(path)

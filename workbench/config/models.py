@@ -22,7 +22,7 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
     """Return the options of a model in the settings file; None if it is not configured.
 
     Raises:
-        UsageError: The file can't be read, or the entry is wrong.
+        UsageError: The file can't be read, or the entry is invalid.
     """
     place, table = table_in(database, "models", _EXAMPLE)
     entry = table.get(name)
@@ -31,7 +31,7 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
     return options_in(f"{place}.{name}", require_table(f"{place}.{name}", entry, _EXAMPLE))
 
 
-# -- ``[prices."MODEL"]``: what models cost, for budgets and estimates.
+# -- ``[prices."MODEL"]``: prices of models, for budgets and estimates.
 
 
 _PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
@@ -44,7 +44,7 @@ def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price
     """Return prices by model name: from the settings file, or else from the table of list prices.
 
     Raises:
-        UsageError: A file can't be read, or the entry of one of these models is wrong (other entries don't matter).
+        UsageError: A file can't be read, or the entry of one of these models is invalid (other entries are ignored).
     """
     place, table = table_in(database, "prices", _PRICE_EXAMPLE)
     by_model: dict[str, list[ModelServer]] = {}

@@ -17,7 +17,7 @@ from workbench.core.verdict import PROTOCOL, Protocol3
 
 __all__ = ["RecentProject", "recent", "remember"]
 
-# -- How a project's people work: checks and repeats. ``[annotation]`` in workbench.toml.
+# -- The annotation policy: checks and repeats. ``[annotation]`` in workbench.toml.
 
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -47,7 +47,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     Attributes:
         theme: Name of a theme of the app; None for the default.
         keymap: Action id (``annotate.correct``) -> keys, comma-separated.
-        protocol: How abstentions are counted in every metric, unless another protocol is asked for.
+        protocol: How abstentions are counted in every metric, unless another protocol is requested.
         suggest_types: Name of the verifier whose answer types annotators see when they decide one; None for no
             suggestions.
         annotation: Checks and repeats.
@@ -111,7 +111,7 @@ def _require_bounds(place: str, table: dict[str, Any]) -> None:
             raise UsageError(f"{place}.{name} {bounds}.")
 
 
-# -- Databases that were opened in the app lately, and as whom: kept in the user's own configuration folder.
+# -- Databases recently opened in the app, and as whom: kept in the user's own configuration folder.
 
 
 _FILE: Final = "recent.json"
@@ -123,7 +123,7 @@ class RecentProject(Struct, frozen=True):
 
     Attributes:
         path: The database, as an absolute path.
-        annotator: Who came with ``--as``; None for the coordinator.
+        annotator: The person named by ``--as``; None for the coordinator.
     """
 
     path: str
@@ -150,4 +150,4 @@ def _place() -> Path:
     return user_folder() / _FILE
 
 
-# -- Databases that were opened in the app lately, for the front ends.
+# -- Recent databases, for the front ends.

@@ -1,6 +1,6 @@
-"""What the user of this account has accepted: which project may send texts where, with which key and template.
+"""Grants of this account's user: which project may send texts to which server, with which key and template.
 
-A database and the settings next to it may come from somebody else. Both can name a server, the variable whose key goes
+A database and the settings next to it may come from another person. Both can name a server, the variable whose key goes
 to it, and a template; none of them is used before the user has accepted it for this project. That holds for servers on
 this machine too: a text sent to one of them can have effects there. Accepted grants are kept in the user's own
 configuration folder, never in the project: one file per grant, named by a hash.
@@ -35,7 +35,7 @@ class Grant(Struct, frozen=True):
 
     Attributes:
         fact: The exact request, for the hash.
-        text: The same in one line for a person.
+        text: A description in one line.
         content: A template's text; "" for a server.
     """
 
@@ -81,7 +81,7 @@ def interpreter_grant(path: str) -> Grant:
 
 
 def model_grants(verifier: object) -> list[Grant]:
-    """Return grants for what a verifier loads into local processes: a name in a file may lead to any hub or folder.
+    """Return grants for what a verifier loads into local processes: a name in a file may refer to any hub or folder.
 
     Args:
         verifier: A verifier that loads models has ``loads``; a composite has its members in ``parts``.
@@ -106,12 +106,12 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
 
 
 def missing(database: Path, grants: list[Grant]) -> list[Grant]:
-    # A folder that can't be read holds nothing, which `Path.is_file` would not say.
+    # For an unreadable folder, `Path.is_file` would raise instead.
     return [grant for grant in grants if not os.path.isfile(_place(database, grant))]
 
 
 def accept(database: Path, grants: list[Grant]) -> None:
-    """Remember that the user has accepted these.
+    """Store the user's acceptance of these grants.
 
     Raises:
         UsageError: The configuration folder can't be written.
@@ -128,7 +128,7 @@ def accept(database: Path, grants: list[Grant]) -> None:
 
 
 def require(database: Path, servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> None:
-    """Raise unless the user has accepted everything a verifier needs; arguments as for `grants_of`.
+    """Raise unless the user has accepted everything a verifier needs; for the arguments see `grants_of`.
 
     Raises:
         NotTrustedError: A grant is missing; the message shows it.

@@ -1,4 +1,4 @@
-"""``[verifiers.NAME]``: verifiers configured by hand, read into the same options as ``-o`` on the command line."""
+"""``[verifiers.NAME]``: verifiers configured by hand, with the same options as ``-o`` on the command line."""
 
 from __future__ import annotations
 
@@ -75,8 +75,6 @@ class NamedVerifier(Struct, frozen=True, kw_only=True):
 
 
 class PanelMember(Struct, frozen=True, kw_only=True):
-    """A verifier on a panel, or in a stack."""
-
     name: str
     kind: str
     options: dict[str, str]
@@ -172,7 +170,7 @@ def read_template(path: Path) -> str:
     """Return the text of a template file.
 
     Raises:
-        UsageError: It doesn't exist, is not UTF-8 or is too large.
+        UsageError: The file doesn't exist, is not UTF-8 or is too large.
     """
     try:
         return read_text(path, _MAX_TEMPLATE)
@@ -196,10 +194,10 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
 
 
 def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
-    """Raise if a prompt file in a folder is a link that leads out of the project's folder.
+    """Check that no prompt file in a folder is a link that leads out of the project's folder.
 
     Raises:
-        UsageError: One is.
+        UsageError: A file is such a link.
     """
     for path in files:
         if not path.resolve().is_relative_to(home.resolve()):
@@ -228,10 +226,10 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _require_no_program(place: str, options: Mapping[str, object]) -> None:
-    """Raise if a project's file, which may come from elsewhere, names a program that prints a key.
+    """Check that a project's file, which may come from another person, names no program that prints a key.
 
     Raises:
-        UsageError: It does.
+        UsageError: The table names such a program.
     """
     if "api_key_command" in options:
         raise UsageError(
@@ -292,7 +290,7 @@ def inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
     return real
 
 
-# -- Adding a verifier to the settings file; the rest of it, comments too, stays byte for byte as it is.
+# -- Adding a verifier to the settings file; the rest of it, including comments, is unchanged.
 
 
 Value = str | int | float | bool

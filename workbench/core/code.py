@@ -11,7 +11,7 @@ from workbench.core.item import ItemRecord, QuestionRecord
 from workbench.core.text import figures
 
 Form = Literal["expression", "statement", "program", "stdio"]
-"""How a test asks.
+"""The form of a test.
 
 - ``expression``: an assertion about the value of one call, such as ``assert f(1) == literal``. If the call is of what
   the problem tests, only it is evaluated in the sandbox, and its value is compared outside; else as ``statement``.
@@ -26,13 +26,13 @@ Outside on a plain value, inside (forgeable), inside over one whole program (for
 nowhere since the test is broken.
 """
 SolutionForm = Literal["program", "continuation", "reply"]
-"""What a solution's text is: a whole program, what goes on where the prompt ends, or a reply with code in it."""
+"""The form of a solution's text: a complete program, a continuation of the prompt, or a reply with code in it."""
 Writer = Literal["human", "model"]
-"""Who wrote a problem's reference solution: only what people wrote says which tests are right."""
+"""Who wrote a problem's reference solution: only a person's solution shows which tests are right."""
 Origin = Literal["imported", "generated", "evolved"]
-"""Where a suite comes from: a file, a model, or rounds of evolution."""
+"""The origin of a suite: a file, a model, or rounds of evolution."""
 Level = Literal["L1", "L2", "L3"]
-"""The isolation of a solution: limits alone, Landlock and seccomp too, or namespaces of its own as well."""
+"""The isolation of a solution: only limits, also Landlock and seccomp, or also separate namespaces."""
 OUTCOMES: Final[dict[str, str]] = {
     "p": "passed",
     "f": "assertion failed",
@@ -43,7 +43,7 @@ OUTCOMES: Final[dict[str, str]] = {
     "n": "not run",
     "b": "set apart: it counts for nobody",
 }
-"""Outcome letters of a test and what they mean."""
+"""Outcome letters of a test and their meanings."""
 PASS: Final = "p"
 ASSERTION: Final = "f"
 NOT_RUN: Final = "n"
@@ -51,12 +51,12 @@ WHOLE: Final = "whole"
 """The suite of a problem's original test as one program."""
 BROKEN: Final = "b"
 HARNESS_KILLED: Final = "harness_killed"
-"""The reason of a verdict on a solution over which the process that runs them died."""
+"""The reason of a verdict on a solution that crashed the process that runs solutions."""
 BASE: Final = "base"
 
 
 def counted(outcomes: str) -> int:
-    """Return how many of the outcomes count: all but broken tests."""
+    """Count the outcomes except those of broken tests."""
     return len(outcomes) - outcomes.count(BROKEN)
 
 
@@ -75,8 +75,6 @@ class CodeTest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExcludedTest(NamedTuple):
-    """Why a test is excluded, and who decided it."""
-
     reason: str
     person: str
 
@@ -86,21 +84,21 @@ class ExcludedTest(NamedTuple):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """What is run around a solution.
+    """The context in which solutions are run.
 
     Attributes:
         task_id: The source's own id, which is the question's key.
-        prompt: The question's text; a ``continuation`` goes on where it ends.
+        prompt: The question's text; a ``continuation`` continues it.
         canonical: The reference solution, a complete program, or "".
-        canonical_by: Who wrote it.
+        canonical_by: The author of the reference solution.
         entry_point: The function or class that tests call, if the source says so.
         setup: Code run between the solution and each test, such as ``candidate = add``.
         language: ``"python"`` or the name of a runner (``"javascript"``).
         seconds: The source's own time limit for a test, if it has one.
         suites: Tests by the suite's name, in order.
-        apart: Why people have excluded tests, by suite and place; they don't count.
-        written: Suites whose tests a model wrote to judge solutions by: a broken test of it is a mistake of that
-            model's, and every solution fails it.
+        apart: Reasons for excluded tests, which don't count, by suite and position.
+        written: Suites whose tests a model wrote to judge solutions by: a broken test in it is that model's mistake,
+            and every solution fails it.
     """
 
     task_id: str
@@ -117,7 +115,9 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     @property
     def oracle(self) -> str:
-        """Return the reference solution if a person wrote it, else "": only such a one tells which tests are right."""
+        """Return the reference solution if a person wrote it, else "": only a person's solution shows which tests are
+        right.
+        """
         return self.canonical if self.canonical_by == "human" else ""
 
 
@@ -129,9 +129,9 @@ class Program(Struct, frozen=True, kw_only=True):
         setup: Code run between it and each test.
         tests: The tests, in order.
         language: As in `Problem`.
-        seconds: Wall time a test may take.
+        seconds: Maximum wall time of a test.
         entry_point: As in `Problem`.
-        broken: Places of tests that can say nothing of any solution; they are not run.
+        broken: Positions of tests that no solution can pass; they are not run.
     """
 
     source: str
@@ -151,8 +151,8 @@ class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
         outcome: Its letter (a key of `OUTCOMES`).
         error: The exception's type, if one was raised.
         message: Its message, or what else is known; shortened.
-        got: The value found, as Python would write it; shortened.
-        expected: The value wanted.
+        got: The ``repr`` of the found value; shortened.
+        expected: The expected value.
         line: Line of the solution where the exception was raised, from 1.
     """
 
@@ -170,11 +170,12 @@ class Execution(Struct, frozen=True, kw_only=True):
 
     Attributes:
         outcomes: One letter a test, in order (keys of `OUTCOMES`).
-        level: How it was kept in.
-        forgeable: Tests that passed on the sandbox's own word, which a program that knows how could forge.
+        level: The isolation level.
+        forgeable: Passed tests whose result comes from inside the sandbox, which a malicious program could forge.
         ms: Mean wall time of the tests that were run, in milliseconds; the program's own start is not counted.
-        failures: Why tests did not pass, the first few.
-        harness_killed: The process that runs solutions died over this one: it was not run, whatever its letters are.
+        failures: Why tests did not pass; only the first few.
+        harness_killed: Whether the process that runs solutions crashed on this one: it counts as not run, regardless of
+            its letters.
     """
 
     outcomes: str
@@ -194,7 +195,6 @@ class Execution(Struct, frozen=True, kw_only=True):
 
     @property
     def settled(self) -> int:
-        """Return the number of tests with an outcome, broken ones included."""
         return len(self.outcomes) - self.outcomes.count(NOT_RUN)
 
     @property
@@ -216,8 +216,8 @@ class SolutionResult(Struct, frozen=True, kw_only=True):
         passed: Tests that passed, of ``total``.
         total: Tests that count: all but broken ones.
         score: ``passed / total``, or None without tests.
-        isolation: How the solution was kept in.
-        forgeable: Tests that passed on the sandbox's own word.
+        isolation: The isolation level of the solution.
+        forgeable: Passed tests whose result comes from inside the sandbox.
         ms: Mean wall time of a test in milliseconds.
     """
 
@@ -240,9 +240,9 @@ class NotRun(Struct, frozen=True, kw_only=True):
     """Solutions of a run that have no outcomes: they neither pass nor fail.
 
     Attributes:
-        solutions: How many; each counts once, however many suites there are.
-        judged: Items that the run has judged by then, of ``items``.
-        killed: Those of the solutions over which the process that runs them died.
+        solutions: Number of solutions; each counts once for all suites.
+        judged: Items that the run has judged so far, of ``items``.
+        killed: Solutions that crashed the process that runs them.
     """
 
     run: int
@@ -253,7 +253,7 @@ class NotRun(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """Describe them, such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
+        """Describe these solutions, such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
         partial = f": it is at {self.judged:,} of {self.items:,}" if self.judged < self.items else ""
         killed = f"; the sandbox died over {self.killed:,} (see {opt.retry_errors})" if self.killed else ""
         return f"{figures.counted(self.solutions, 'solution')} that run {self.run} has not run{partial}{killed}"
@@ -267,7 +267,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
         flags: The interpreter's own flags.
         packages: sha256 over names and versions of what can be imported besides the standard library.
         hash_seed: PYTHONHASHSEED.
-        level: How solutions were kept in.
+        level: The isolation level of solutions.
         limits: Seconds, bytes and numbers by name.
         extractor: How code was extracted from a reply: name and version.
     """
@@ -289,10 +289,10 @@ class ProblemRecord(Struct, kw_only=True, gc=False):
 
     Attributes:
         line: Line number from 1 (for Parquet and JSON arrays: the element's number).
-        raw: The row's bytes as read, kept in quarantine should it contradict a stored problem.
+        raw: The row's bytes as read, kept in quarantine if it contradicts a stored problem.
         problem: Its texts and its tests.
-        source: The benchmark it is from, as ``code/name``; None where the file doesn't say.
-        extra: JSON object of the keys we do not know; or None.
+        source: The benchmark it is from, as ``code/name``; None if the file doesn't say.
+        extra: JSON object of unknown keys; or None.
     """
 
     line: int
@@ -306,16 +306,16 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
     """One solution of a problem.
 
     Attributes:
-        line: Line number from 1 (for Parquet and JSON arrays: the element's number); 0 where it is from no file.
+        line: Line number from 1 (for Parquet and JSON arrays: the element's number); 0 if it is not from a file.
         raw: The row's bytes as read.
         task_id: The problem's id.
         solution_id: Its own id among the problem's solutions.
-        code: The text as the file has it.
-        form: What the text is.
-        gold: Whether the file says that it passes all tests; None where it doesn't say.
-        model: Who wrote it, if the file says so.
-        ground_truth: It serves as the true answer where solutions are ranked (rank 1).
-        extra: JSON object of the keys we do not know; or None.
+        code: The text in the file.
+        form: The form of the text.
+        gold: Whether the file says that it passes all tests; None if it doesn't say.
+        model: The model that wrote it, if known.
+        ground_truth: Whether it is the ground truth for ranking solutions (rank 1).
+        extra: JSON object of unknown keys; or None.
     """
 
     line: int = 0
@@ -335,9 +335,9 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
 
 
 CodeRecord = ProblemRecord | SolutionRecord
-"""What a file of code holds."""
+"""A record of a code file."""
 Record = ItemRecord | QuestionRecord | CodeRecord
-"""What is imported."""
+"""An imported record."""
 
 
 # -- Lines of our own files of code problems and of their solutions.
@@ -364,14 +364,14 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         task_id: The problem's id in its dataset.
-        prompt: What is asked.
+        prompt: The text of the problem.
         source: The benchmark it is from.
         entry_point: The function or class that tests call.
         language: ``python``, or the name of a runner.
         canonical_solution: The reference solution, a complete program.
-        canonical_solution_by: Who wrote it; only what people wrote says which tests are right.
+        canonical_solution_by: Its author; only a person's solution shows which tests are right.
         setup: Code run between a solution and each test, such as ``candidate = add``.
-        seconds: Wall time a test may take.
+        seconds: Maximum wall time of a test.
         tests: The suite ``base``.
         plus_tests: The suite ``plus``.
         whole_test: The suite ``whole``: one program appended to the solution.
@@ -400,10 +400,10 @@ class SolutionLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
         task_id: The problem's id.
         solution_id: Its own id among the problem's solutions.
         code: Its text.
-        form: What the text is: a complete program, what goes on where the prompt ends, or a reply with code in it.
-        model: Who wrote it.
+        form: The form of the text: a complete program, a continuation of the prompt, or a reply with code in it.
+        model: The model that wrote it.
         recorded_pass: Whether it is known to pass; 1 and 0 are accepted too.
-        ground_truth: It serves as the true answer where solutions are ranked.
+        ground_truth: Whether it is the ground truth for ranking solutions.
     """
 
     task_id: str | int

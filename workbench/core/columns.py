@@ -16,7 +16,7 @@ class FieldError(UsageError):
     """A field has a wrong value.
 
     Attributes:
-        field: Its place, such as ``completions[3]``.
+        field: Its location, such as ``completions[3]``.
     """
 
     def __init__(self, field: str, wrong: str) -> None:
@@ -25,21 +25,21 @@ class FieldError(UsageError):
 
 
 def column(name: str, value: object, length: int | None = None) -> Sequence[Any]:
-    """Return a list with one value an item.
+    """Return a list with one value for each item.
 
     Args:
         length: The required length; any if None.
 
     Raises:
-        FieldError: It is not a list, or has another length.
+        FieldError: The value is not a list, or has another length.
     """
-    # What trainers hand over are lists, tuples and numpy arrays; an array is no Sequence.
+    # Trainers pass lists, tuples and numpy arrays; an array is not a Sequence.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
         raise FieldError(name, "must be a list with one value a completion")
     try:
         found = len(value)
     except TypeError as error:
-        # An array that holds a single value has no length.
+        # An array with a single value has no length.
         raise FieldError(name, "must be a list with one value a completion") from error
     if length is not None and found != length:
         raise FieldError(name, f"has {found} values for {length} completions")
@@ -48,12 +48,12 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
 
 def is_missing(value: object) -> bool:
     """Return whether there is no value: None, or NaN, which is what data frames use."""
-    # What no float can hold is a number all the same.
+    # A number too large for a float is still a number.
     return value is None or (isinstance(value, Real) and not isinstance(value, Integral | Fraction) and isnan(value))
 
 
 def is_number(given: object) -> bool:
-    """Return whether it is a number; trainers pass on their settings, which may be text."""
+    """Return whether a value is a number; trainers pass settings that may be text."""
     return isinstance(given, Real) and not isinstance(given, bool)
 
 
@@ -61,7 +61,7 @@ def text(name: str, value: object) -> str:
     """Return a text, or a number as text.
 
     Raises:
-        FieldError: It is something else.
+        FieldError: The value is something else.
     """
     if isinstance(value, str):
         return str(value)
@@ -71,7 +71,7 @@ def text(name: str, value: object) -> str:
         try:
             return str(int(value))
         except ValueError as error:
-            # It takes Python long to write these.
+            # Python needs long to format these.
             raise FieldError(name, "is a number of too many digits") from error
     if is_missing(value):
         raise FieldError(name, "must be text; it is missing")
@@ -84,10 +84,10 @@ def text(name: str, value: object) -> str:
 
 
 def subtype(name: str, value: object) -> str | None:
-    """Return the subtype's code, read as an import reads it; None for a missing value or no subtype.
+    """Return the subtype's code, parsed as in an import; None for a missing value or no subtype.
 
     Raises:
-        FieldError: It is not text.
+        FieldError: The value is not text.
     """
     if is_missing(value):
         return None
@@ -99,7 +99,7 @@ def prompt_text(name: str, prompt: object) -> str:
     """Return a prompt's text; for a conversation, the user's last message.
 
     Raises:
-        FieldError: It is neither.
+        FieldError: The value is neither.
     """
     return _last(name, prompt, "user")
 
@@ -108,13 +108,13 @@ def completion_text(name: str, completion: object) -> str:
     """Return a completion's text; for a conversation, the assistant's last message.
 
     Raises:
-        FieldError: It is neither.
+        FieldError: The value is neither.
     """
     return _last(name, completion, "assistant")
 
 
 def _last(name: str, turns: object, role: str) -> str:
-    # A conversation that comes of Parquet is an array.
+    # A conversation from Parquet is an array.
     turns = turns.tolist() if hasattr(turns, "tolist") else turns
     if not isinstance(turns, Sequence) or isinstance(turns, str | bytes):
         return text(name, turns)

@@ -9,17 +9,17 @@ from typing import Final, Literal, NamedTuple
 
 _QUOTED = re.compile(r"(?<!\w)'([^']{1,100})'(?!\w)")
 _LISTED = 20
-"""Names of a vocabulary that a message spells out."""
+"""Most names of a vocabulary listed in a message."""
 
 
-# -- What messages name, and how the front end at work words it.
+# -- Names in messages, and their wording by the active front end.
 
 
 class Option(NamedTuple):
-    """An option of the command or form at hand; in a text it is worded by the front end.
+    """An option of the current command or form, worded by the front end.
 
     Attributes:
-        value: What it is to be; in capitals where it only stands for a value.
+        value: Its value, or a placeholder in capitals.
     """
 
     name: str
@@ -38,15 +38,15 @@ class _OptionNames:
 
 
 opt: Final = _OptionNames()
-"""Options as texts name them: ``f"Leave {opt.dry_run} out."``, ``f"Name it: {opt.dataset:NAME}"``."""
+"""Options in texts: ``f"Leave {opt.dry_run} out."``, ``f"Name it: {opt.dataset:NAME}"``."""
 
 
 class Command:
-    """A command to run; in a text it is worded by the front end.
+    """A command to run, worded by the front end.
 
     Args:
         line: Its words, such as ``"runs DB resume 3"``.
-        options: Underscores stand for hyphens; True for an option without a value.
+        options: Options; underscores replace hyphens, and True is for an option without a value.
     """
 
     def __init__(self, line: str, /, **options: object) -> None:
@@ -64,12 +64,11 @@ class Command:
 
 
 def flag_of(name: str) -> str:
-    """Return the flag that spells an option on the command line."""
     return "-o" if name in ("o", "option") else f"--{name}"
 
 
 class FrontEnd(NamedTuple):
-    """How a front end words what messages name."""
+    """The wording of options and commands in a front end."""
 
     option: Callable[[Option], str]
     command: Callable[[Command], str]
@@ -128,8 +127,8 @@ class WorkbenchError(Exception):
     Attributes:
         message: What is wrong, and where (``file:line:field`` when there is one).
         hint: What to do about it; empty when the message already says it.
-        command: The command that helps; the hint ends in it.
-        exit_code: What the command line exits with (1 failed, 2 wrong usage).
+        command: The command that helps, with which the hint ends.
+        exit_code: Exit code of the command line (1 failed, 2 wrong usage).
     """
 
     title = "Error"
@@ -166,11 +165,11 @@ class OptionError(UsageError):
     """One option of a verifier has a wrong value.
 
     Attributes:
-        option: The option's name; None where it can't be told.
+        option: The option's name; None if unknown.
         wrong: What is wrong with it, without its name.
 
     Args:
-        where: Stands before both in the message.
+        where: Prefix of the message.
     """
 
     def __init__(self, option: str | None, wrong: str, where: str = "") -> None:
@@ -180,7 +179,7 @@ class OptionError(UsageError):
 
 
 Cause = Literal["space", "disk", "busy", "access", "moved", "other"]
-"""What keeps a database from being written. ``moved``: the file that was opened is not where it was."""
+"""Why a database can't be written. ``moved``: the opened file is no longer at its path."""
 
 
 class StoreError(WorkbenchError):

@@ -1,4 +1,4 @@
-"""Temporary files and folders: under a name of their own until they are complete, removed when their process is gone.
+"""Temporary files and folders: under a temporary name until complete, removed when their process is gone.
 
 A temporary file is called ``.NAME.PROCESS.part`` after its final name and the process that writes it, which holds a
 lock on it. It is left over when its process is gone according to both its name and the lock: either alone could be
@@ -25,9 +25,9 @@ from typing import IO, Final
 from workbench.core.processes import IN_NAMES, life_named, started, this_process
 
 STANDARD_INPUT: Final = "standard input"
-"""The name of a file that is a copy of it, wherever that is."""
+"""The displayed name of any file that is a copy of standard input."""
 
-# -- Opening this user's files: regular ones with one name, no links followed, for their owner alone.
+# -- Opening this user's files: regular ones with one name, no links, accessible only to the owner.
 
 
 PRIVATE: Final = 0o600
@@ -102,7 +102,7 @@ def free_name(path: Path) -> Path:
 
 
 def require_own_folder(path: Path) -> None:
-    """Reject a path that is not a folder of this user's; a missing one is accepted.
+    """Check that a path is a folder of this user's; a missing one is accepted.
 
     Raises:
         NotOwnFileError: It is not a folder of this user's.
@@ -117,10 +117,10 @@ def require_own_folder(path: Path) -> None:
 
 
 def require_plain(path: Path) -> None:
-    """Reject a path that is not a regular file with one name, whoever owns it; a missing one is accepted.
+    """Check that a path is a regular file with one name and any owner; a missing one is accepted.
 
     Raises:
-        NotOwnFileError: It is a link, a pipe, a device or similar.
+        NotOwnFileError: The path is a link, a pipe, a device or similar.
     """
     try:
         about = os.lstat(path)
@@ -130,7 +130,7 @@ def require_plain(path: Path) -> None:
 
 
 def require_own(path: Path) -> None:
-    """Reject a path that is not a regular file of this user's; a missing one is accepted.
+    """Check that a path is a regular file of this user's; a missing one is accepted.
 
     Raises:
         NotOwnFileError: It is not a regular file of this user's.
@@ -143,7 +143,7 @@ def require_own(path: Path) -> None:
 
 
 def _opened(path: Path, flags: int) -> int:
-    # A device may do something as it is opened: what it is, is looked at before, and again on what was opened.
+    # Opening a device may have effects, so its type is checked before, and again on the opened file.
     require_own(path)
     try:
         descriptor = os.open(path, flags | _SAFELY, PRIVATE)
@@ -188,7 +188,7 @@ _PART: Final = re.compile(
 )
 _MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _LONG_NAME: Final = 180
-"""Bytes; names have 255 at most."""
+"""Bytes from which a name is shortened; names may have 255."""
 _FOLDER: Final = "workbench-"
 _TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
 _MARK: Final = "attack"
@@ -202,7 +202,7 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
     """Write a file atomically: it appears complete or not at all.
 
     Args:
-        private: A new file is readable by its owner alone, and no file is writable by others; else it gets the user's
+        private: A new file is readable only by its owner, and no file is writable by others; else it gets the user's
             default permissions. A replaced file keeps its readers.
         replace: Replace an existing file; a link is replaced, not its target.
         durable: It survives a power cut as soon as it exists.
@@ -220,7 +220,7 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
             os.fchmod(file.fileno(), _mode_of(path, PRIVATE) & ~0o022 if private else _mode_of(path, mode))
             if durable:
                 os.fsync(file.fileno())
-            # While the lock is held: it isn't mistaken for a left-over one.
+            # While the lock is held, so that it isn't mistaken for a leftover.
             if replace:
                 os.replace(part, path)
             else:
@@ -273,10 +273,10 @@ def remove_marked(folder: Path, mark: str) -> None:
 
 
 def sweep(folder: Path) -> int:
-    """Remove temporary files, folders and files of attacks if they are ours and their process is gone; return how
-    many.
+    """Remove temporary files, folders and files of attacks that are ours and whose process is gone; return their
+    number.
 
-    Files with other names or owners, and those that can't be removed, stay.
+    Files with other names or owners, and files that can't be removed, are kept.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         return sum(_swept(Path(entry.path), found) for entry in entries if (found := _form(entry.name)))
@@ -319,7 +319,7 @@ def _is_at_work(form: re.Match[str]) -> bool:
     bare = form.groupdict().get("bare")
     if bare is None:
         return life_named(form) == "lives"
-    # A program that wrote no start made it.
+    # Created by a version that wrote no start time.
     with suppress(OSError):
         return started(int(bare)) is not None
     return True
@@ -348,7 +348,7 @@ def _new(part: Path) -> tuple[int, int]:
             _lock(descriptor)
             if os.fstat(descriptor).st_nlink:
                 return descriptor, mode
-            # It was swept between its making and its locking.
+            # It was swept between its creation and its locking.
         except BaseException:
             os.close(descriptor)
             raise
@@ -357,7 +357,7 @@ def _new(part: Path) -> tuple[int, int]:
 
 
 def _lock(descriptor: int) -> None:
-    # Where the file system knows no locks the name alone tells whose it is.
+    # On a file system without locks only the name identifies the owner.
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

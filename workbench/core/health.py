@@ -31,7 +31,7 @@ class TableRescued(Struct, frozen=True, kw_only=True):
         rows: Rows that were read and kept.
         missing: Rows that are lost; None if their number can't be determined.
         stand_ins: Rows that replace lost ones, because others refer to them.
-        dropped: Rows that were read and could not be kept: the row they belong to is lost, or they violate a
+        dropped: Rows that were read and could not be kept: the row to which they belong is lost, or they violate a
             constraint.
         is_derived: Nothing is lost with it: it can be recomputed.
     """
@@ -54,9 +54,9 @@ class Rescued(Struct, frozen=True, kw_only=True):
     Attributes:
         schema: Version of its tables.
         changed_questions: Row ids of questions that differ from their import.
-        changed_items: Row ids of items that do.
+        changed_items: Row ids of items that differ from their import.
         changed_labels: Row ids of label events that don't match their digests.
-        notes: Consequences, a sentence each.
+        notes: Consequences, one sentence each.
         without_digest: Tables with rows whose values have no digest: a changed byte inside one is not detected.
     """
 
@@ -80,8 +80,8 @@ class Repaired(Struct, frozen=True, kw_only=True):
     """The actions of ``doctor --repair``.
 
     Attributes:
-        done: Rebuilt parts, a sentence each; empty if nothing was needed.
-        kept: Where the previous file is stored.
+        done: Rebuilt parts, one sentence each; empty if nothing was needed.
+        kept: Path of the previous file.
     """
 
     done: list[str]

@@ -1,4 +1,4 @@
-"""Input files that a user names: none may belong to the open project, under whatever name."""
+"""Input files named by the user: none may belong to the open project, under any name."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workbench.core.errors import FormatError, UsageError
 
 
 def require_input(path: Path) -> None:
-    """Reject a file that this process has open for writing: a database's, its log's, an output's.
+    """Check that this process doesn't have a file open for writing, such as a database, its log or an output.
 
-    Closing one descriptor of a file releases all of the process's locks on it. SQLite would go on without those of an
-    open database, and another process take itself for its last user and delete the log.
+    Closing one descriptor of a file releases all of the process's locks on it. SQLite would continue without the locks
+    of an open database, and another process would assume that it is the last user and delete the log.
 
     Raises:
-        FormatError: It is such a file.
+        FormatError: This process has the file open.
     """
     with suppress(OSError):
         there = os.stat(path)

@@ -1,4 +1,4 @@
-"""The installation: with the app or the core alone; and where the documentation is."""
+"""The installation: with the app or only the core, and the location of the documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def has_app() -> bool:
 
 
 def require_app(what: str) -> None:
-    """Reject a request that needs the app if only the core is installed.
+    """Check that the app is installed for a request that needs it.
 
     Args:
         what: The subject of the sentence, in the plural.

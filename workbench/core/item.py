@@ -28,7 +28,7 @@ class ItemRecord(Struct, kw_only=True, gc=False):
         extra: JSON object of unknown keys, in their order and spelling; or None.
         layout: JSON array of all keys of a row in the released schema whose order or presence is not the
             usual one; or None.
-        is_first_in_row: An equal record comes from another row, which judges the same completion again.
+        is_first_in_row: An equal record is from another row, which judges the same completion again.
     """
 
     line: int
@@ -95,17 +95,17 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 class StoredItem(Struct, frozen=True, kw_only=True):
-    """One item as the database holds it now, for export.
+    """One item in its current state, for export.
 
     Attributes:
-        gold: The gold label asked for: as a rule the final one (adjudicated, else agreed, else imported; None in
-            conflict or excluded).
-        gold_from: Where ``gold`` comes from.
-        imported_gold: The label the file came with.
-        type: Answer-type code now in force.
-        subtype: Answer-subtype code now in force.
-        type_text: What export writes for the type: the source's own string while its code is in force.
-        subtype_text: The same for the subtype.
+        gold: The requested gold label, usually the final one (adjudicated, else agreed, else imported; None in conflict
+            or excluded).
+        gold_from: Origin of ``gold``.
+        imported_gold: The label in the file.
+        type: Answer-type code in force.
+        subtype: Answer-subtype code in force.
+        type_text: The exported text of the type: the source's own string while its code is in force.
+        subtype_text: The exported text of the subtype.
         state: State of the item's annotation.
         extra: See ``ItemRecord``.
         layout: See ``ItemRecord``.
@@ -136,7 +136,7 @@ class TypeColumn(Struct, kw_only=True):
 
     Attributes:
         values: Rows with a value.
-        unknown: Those whose value is not an answer type.
+        unknown: Rows whose value is not an answer type.
         words: The first 20 such values, each with its frequency.
     """
 
@@ -174,7 +174,7 @@ class RefusedRow(Struct, frozen=True, kw_only=True):
 
 
 class QuarantinedRow(Struct, frozen=True, kw_only=True):
-    """A rejected row as a report shows it."""
+    """A rejected row in a report."""
 
     line: int
     field: str | None

@@ -16,13 +16,14 @@ LabelVerdict = Literal["correct", "incorrect", "unsuitable"]
 EventKind = Literal[
     "label", "adjudication", "retraction", "flag", "reveal", "repeat", "check", "reopen", "exclusion", "answer"
 ]
-"""What an event is. ``repeat``: the same person's label of an item they labelled before; ``check``: a label of an
-item whose answer is known; neither counts to an item's overlap. ``reopen``: a new round begins; ``exclusion``: the
-coordinator takes an item out. ``retraction`` takes back what it supersedes. ``flag``: a call for the coordinator,
-whose ``answer`` names in ``seen`` the flags it is to."""
+"""The kind of an event. ``repeat``: the same person's label of an item they labelled before; ``check``: a label of an
+item with a known answer; neither counts for an item's overlap. ``reopen``: a new round begins; ``exclusion``: the
+coordinator excludes an item. ``retraction`` retracts the event that it supersedes. ``flag``: a question to the
+coordinator, whose ``answer`` lists the answered flags in ``seen``.
+"""
 State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
 FLAG_STATES = ("open", "answered", "none")
-"""The state of an item's flags: one waits for an answer, all have one, or there are no flags."""
+"""The state of an item's flags: a flag is unanswered, all are answered, or there are no flags."""
 DecidedBy = Literal["agreed", "adjudicated", "coordinator"]
 LABEL_SCHEMA = 2
 """Version of the meaning of a label's fields, stored with every event."""
@@ -53,22 +54,22 @@ class LabelEvent(Struct, frozen=True, kw_only=True):
     """One append-only event; see `EventKind`.
 
     Attributes:
-        uuid: Unique for ever (uuid7 in the app), so that files of several people merge as a union.
+        uuid: Unique for ever (uuid7 in the app), so that the merge of several people's files is a union.
         subject: Row id of the completion (correctness) or the question (type).
         annotator: Row id of the person.
-        round: 1, and one more with every reopening; labels of earlier rounds no longer count.
+        round: 1, plus one for every reopening; labels of earlier rounds no longer count.
         tags: Codes of `TAGS`.
         partial: How much of the answer is right, 0 to 1, if the annotator stated it.
         supersedes: The event this one replaces (edit, undo); None for a first one.
         seen: For an adjudication: the labels it resolved. For a label that an undo restored: the one it repeats.
-        unblinded: The person had looked at gold, verdicts or others' labels of this item before.
+        unblinded: Whether the person had viewed gold, verdicts or others' labels of this item before.
         content_hash: blake2b-128 of the text shown.
         open_ms: Time the item was open, in milliseconds.
         focused_ms: The same without blurred and idle time.
         wait_ms: Time from the key that ended the previous item to the first paint of this one.
         keys: Keys pressed while the item was open, including the one that labelled it.
         created_at: ISO 8601, UTC.
-        merged: It came from another database by merge; this is no property of the event itself.
+        merged: Whether it was merged from another database; this is not part of the event itself.
     """
 
     uuid: str
@@ -135,12 +136,12 @@ class ItemState(Struct, frozen=True, kw_only=True):
 
 
 class ExcludedItem(Struct, frozen=True, kw_only=True):
-    """An item that is in no table.
+    """An excluded item, which is in no table.
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
         how: By agreement, by the third person, or by the coordinator.
-        people: Who decided it.
+        people: People who decided it.
         notes: Their notes, in the same order.
     """
 
@@ -157,7 +158,7 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 FAST_MS: Final = 2_000
-"""Milliseconds: a decision faster than this is flagged to its maker and counted, never rejected."""
+"""Milliseconds below which a decision is pointed out to the annotator and counted, never rejected."""
 
 
 def pseudonym(annotator: int) -> str:
@@ -173,18 +174,19 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     """One line of a label file (JSON Lines), for ``workbench labels DB import`` and ``export``.
 
     Attributes:
-        completion_id: The completion's own id; without it, the line is about the answer type of the question alone.
-        question_id: Tells two completions with the same id apart.
-        dataset: The same across datasets.
+        completion_id: The completion's own id; without it, the line is only about the answer type of the question.
+        question_id: Distinguishes completions with the same id.
+        dataset: Distinguishes questions with the same id.
         answer_subtype: Subtype code; it counts for the whole question.
         reason: Why the item is unsuitable.
-        role: ``adjudicator`` for the third person's decision; ``coordinator`` for whatever a coordinator did.
+        role: ``adjudicator`` for the third person's decision; ``coordinator`` for a coordinator's event.
         revision: 1 for a first label, 2 for its first correction, and so on.
-        uuid: Missing: uuid5 of (dataset, completion, annotator, role, revision).
-        kind: In a history export, what the event was (``retraction``, ``flag`` …); such a line is the whole event.
-        round: Missing: the round under way.
-        seen: In a history export, the labels an adjudication resolved; without it, those there when it is imported.
-        content_hash: As hexadecimal digits. This and the following fields are in a history export only.
+        uuid: If missing: uuid5 of (dataset, completion, annotator, role, revision).
+        kind: In a history export, the kind of the event (``retraction``, ``flag`` …); such a line is the complete
+            event.
+        round: If missing: the current round.
+        seen: In a history export, the labels an adjudication resolved; without it, those existing at import.
+        content_hash: In hexadecimal. This and the following fields are only in a history export.
     """
 
     completion_id: str = ""
@@ -219,15 +221,15 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     view: str | UnsetType = UNSET
 
 
-# -- Names that look alike: one person is one, however a file spells the name.
+# -- Similar-looking names: one person is one, regardless of spelling.
 
 
 _LETTERS: Final = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")
-"""Scripts whose letters look like one another's."""
+"""Scripts with letters that look like those of others."""
 _BOTH: Final = "аa вb еe кk мm оo рp сc тt хx ѕs іi јj ԁd һh ԛq ԝw ӏl βb κk οo τt χx ϲc ϳj ıi ɡg ɑa"
 _SMALL: Final = f"{_BOTH} уy гr пn αa γy ιi νv ρp υu ωw ηn"
 _LARGE: Final = f"{_BOTH} уy нh αa εe ζz ηh ιi μm νn ρp υy"
-"""What letters of other scripts look like, in lower case: some have one look as small letters, another as capitals."""
+"""Lookalikes of letters of other scripts, in lower case: some look different in small letters and capitals."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -239,13 +241,13 @@ def coordinator_name() -> str:
 
 
 def looks_like(name: str, others: Iterable[str]) -> str | None:
-    """Return another name that this one looks like without being equal; None if there is none."""
+    """Return another name that this one looks like without being equal; None without one."""
     own = _looks(name)
     return next((other for other in others if other != name and own & _looks(other)), None)
 
 
 def is_mixed(name: str) -> bool:
-    """Return whether a word of the name mixes letters of scripts that look alike, as no language does."""
+    """Return whether a word of the name mixes letters of scripts that look alike, which no language does."""
     return any(len(_scripts(word)) > 1 for word in _WORD.findall(unicodedata.normalize("NFKC", name)))
 
 

@@ -41,7 +41,7 @@ from workbench.core.text.inert import inert
 from workbench.core.verdict import PROTOCOL, GoldChoice, Protocol3
 
 LARGEST = 2**63 - 1
-"""What counts and numbers may be: SQLite's integers."""
+"""Largest count or number: SQLite's largest integer."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -59,13 +59,13 @@ class Written(Struct, frozen=True, kw_only=True):
         meanings: Descriptions of words; shown in forms.
         shows_default: Whether help names the default; if None, if it is neither empty nor false.
         bare: Its value if only the flag is given.
-        read: Makes its value of the text, or of each of several texts a pair; raises UsageError for invalid text.
-        names_file: For a text: it is the name of a file.
-        exists: For a path: it must exist.
-        dash: For a path to read: "-" is standard input.
+        read: Parses its text, or each of several texts into a pair; raises UsageError for invalid text.
+        names_file: For a text: whether it is the name of a file.
+        exists: For a path: whether it must exist.
+        dash: For a path to read: whether "-" is standard input.
         output: For a path: it is written; "-" is standard output if the content is a ``"stream"``.
-        folder: For a path: it may be a folder.
-        later: Rarely needed: a form shows it on request.
+        folder: For a path: whether it may be a folder.
+        later: Whether it is rarely needed, so that a form shows it on request.
     """
 
     flags: tuple[str, ...] = ()
@@ -130,11 +130,11 @@ def pair(text: str) -> tuple[str, str]:
     """Split ``KEY=VALUE`` into its two sides.
 
     Raises:
-        UsageError: It has another form.
+        UsageError: The text has another form.
     """
     key, equals, value = text.partition("=")
     if not equals or not key:
-        # The value may be a key: it is not shown.
+        # The value may be a key, so it is not shown.
         raise UsageError("It is not KEY=VALUE.")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise UsageError(f"{inert(key)}: it is no UTF-8 text.")
@@ -142,7 +142,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 Whole = Annotated[int, Meta(ge=1, le=LARGEST)]
-"""What is counted, or numbered from 1."""
+"""A count, or a number from 1."""
 SeedNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
 
 NONE_GIVEN: Final[dict[str, Any]] = {}
@@ -205,7 +205,7 @@ Database = Annotated[str, argument("DB", names_file=True)]
 
 
 class BasisArguments(TypedDict):
-    """A basis as verbs that compute metrics take it."""
+    """The fields of a `Basis` as keyword arguments."""
 
     protocol: Protocol3 | None
     gold: GoldChoice
@@ -232,7 +232,7 @@ PEOPLE: Final = "names with commas or blanks between them"
 
 
 def people_in(text: str) -> tuple[str, ...]:
-    """Split names of people at commas or blanks; a name with a blank is between commas, or in quotes.
+    """Split names of people at commas or blanks; a name with a blank must be between commas or in quotes.
 
     Raises:
         UsageError: A quote is not closed, or there is no name.
@@ -256,7 +256,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 class TableForm(Options, frozen=True, kw_only=True):
-    """The format of tables, and which parts are written. CSV has all metrics in full, and takes no choice.
+    """The format of tables, and the parts to write. CSV always has all metrics in full.
 
     Raises:
         UsageError: A choice doesn't go with the format, or the label is invalid.
@@ -284,11 +284,10 @@ class TableForm(Options, frozen=True, kw_only=True):
 
     @property
     def is_choosing(self) -> bool:
-        """Return whether only parts of tables are written."""
         return bool(self.columns) or self.no_baselines
 
 
-# -- A record as front ends read it.
+# -- A record as read by front ends.
 
 
 Asked = TypeVar("Asked", bound=Options)

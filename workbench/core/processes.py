@@ -24,16 +24,16 @@ from msgspec import Struct, structs
 PROC = Path("/proc")
 
 Life = Literal["lives", "gone", "elsewhere"]
-"""``elsewhere``: it belongs to another machine, container or user, where nothing here tells whether it lives."""
+"""``elsewhere``: it belongs to another machine, container or user, so its state is unknown here."""
 
 IN_NAMES: Final = r"(?P<pid>\d{1,10})-(?P<started>\d{1,20})(?:-(?P<place>[0-9a-f]{8}))?"
-"""A process in the name of a file, as `Process.in_name` writes it; programs before wrote no place."""
+"""A process in the name of a file, written by `Process.in_name`; earlier versions wrote no place."""
 
 _UNKNOWN: Final = "unknown"
 
 
 class Process(Struct, frozen=True, array_like=True):
-    """The identity of a process among all others.
+    """The unique identity of a process.
 
     Attributes:
         started: Ticks from the boot to its start; in milliseconds since the epoch without ``/proc``.
@@ -76,7 +76,7 @@ def working_on(path: Path) -> Process:
 
 
 def life_at(process: Process, path: Path) -> Life:
-    """Return whether a process that works on a file lives; one that a copy of its file names is elsewhere."""
+    """Return whether a process that works on a file lives; a process named by a copy of its file is elsewhere."""
     found, there = life(process), file_id(path)
     copied = process.file and there and process.file != there
     return "elsewhere" if found == "lives" and copied else found
@@ -88,7 +88,7 @@ def life(process: Process) -> Life:
     A process that is stopped, hangs, or waits for a disk lives.
     """
     if process.boot != boot_id():
-        # The machine has been started anew since, unless it is another one.
+        # The machine has been rebooted since, unless it is another one.
         return "gone" if process.boot and boot_id() and process.machine == machine() else "elsewhere"
     # A host may be renamed while it runs.
     if process.spaces != spaces() or not (process.boot or process.machine == machine() != ""):
@@ -99,7 +99,7 @@ def life(process: Process) -> Life:
 def life_named(name: re.Match[str]) -> Life:
     place, began = name["place"], int(name["started"])
     if place is None:
-        # A program that wrote no place knew of none: a number here is a number here.
+        # Earlier versions wrote no place: the number is valid here.
         return _life_here(int(name["pid"]), began)
     if place != _place(boot_id(), spaces(), machine()):
         return "elsewhere"
@@ -107,7 +107,7 @@ def life_named(name: re.Match[str]) -> Life:
 
 
 def file_id(path: Path) -> str:
-    """Return the identity of a file on this machine; "" if there is none."""
+    """Return the identity of a file on this machine; "" without one."""
     try:
         found = path.stat()
     except OSError:
@@ -116,7 +116,7 @@ def file_id(path: Path) -> str:
 
 
 def is_stopped(process: Process) -> bool:
-    # A process's name may hold anything, a closing bracket and blanks among it.
+    # A process's name may contain anything, including a closing bracket and blanks.
     return _text(PROC / str(process.pid) / "stat").rpartition(")")[2].split()[:1] in (["T"], ["t"])
 
 
@@ -130,7 +130,7 @@ def wall() -> float:
 
 
 def boot_id() -> str:
-    """Return the id of this boot; "" if the system gives none, or can't just now."""
+    """Return the id of this boot; "" if the system gives none at the moment."""
     try:
         return _boot_seen()
     except OSError:
@@ -138,8 +138,7 @@ def boot_id() -> str:
 
 
 def machine() -> str:
-    """Return a digest of the name of this machine or container: images of containers share one part of it or the
-    other.
+    """Return a digest of the name of this machine or container: container images may share parts of the name.
 
     Empty if it can't be determined just now.
     """
@@ -152,7 +151,7 @@ def machine() -> str:
 def spaces() -> str:
     try:
         if os.readlink(PROC / "self") != str(os.getpid()):
-            # This /proc is another namespace's: numbers in it are not ours, and ours don't occur in it.
+            # This /proc belongs to another namespace: its numbers are not ours, and ours don't occur in it.
             return f"{_UNKNOWN} {_token(os.getpid())}"
         return " ".join(os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if _has(kind))
     except OSError:
@@ -163,12 +162,12 @@ def started(pid: int) -> int | None:
     """Return when a process started; None if it has ended, even if it is still a zombie.
 
     Raises:
-        OSError: It can't be seen from here.
+        OSError: The process is not visible from here.
     """
     if not (PROC / "self/stat").exists():
         return _started_elsewise(pid)
     try:
-        # The name in brackets may hold anything; the number is the 22nd field (proc(5)).
+        # The name in brackets may contain anything; the number is the 22nd field (proc(5)).
         fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
         return None if fields[0] in (b"Z", b"X", b"x") else int(fields[19])
     except (FileNotFoundError, ProcessLookupError):

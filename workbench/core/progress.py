@@ -14,20 +14,20 @@ from workbench.core.errors import WorkbenchError
 T = TypeVar("T")
 
 BYTES: Final = "bytes"
-"""The unit that is shown as a share."""
+"""The unit that is shown as a percentage."""
 
 _LATELY_S = 10.0
 _ENOUGH = 0.02
-"""The share of the work, done at the recent pace, from which on its end can be estimated."""
+"""Share of the work, at the recent pace, from which its end is estimated."""
 
 _MOST = 64
 
 _EACH, _TOGETHER = 10_000, 500
-"""Up to so many values each is reported; of more, so many together."""
+"""Most values that are reported individually; with more, the number that is reported together."""
 
 
 class Stopped(WorkbenchError):
-    """The work was cancelled: nobody waits for it any more."""
+    """The work was cancelled."""
 
     title = "Stopped"
 
@@ -37,7 +37,7 @@ class Step:
 
     Attributes:
         what: Its name, a few words.
-        done: How much of it is done.
+        done: The finished part.
         total: Its size; None if unknown.
         unit: The unit of both, in the plural.
         began: Its start, by the monotonic clock.
@@ -99,7 +99,7 @@ class Listener:
         """Raise if the work was cancelled.
 
         Raises:
-            Stopped: It was.
+            Stopped: The work was cancelled.
         """
         if self._is_stopped or (self._is_over is not None and self._is_over()):
             raise Stopped("Stopped.")
@@ -128,7 +128,7 @@ def raise_if_cancelled() -> None:
     """Raise if this thread's work was cancelled.
 
     Raises:
-        Stopped: It was.
+        Stopped: The work was cancelled.
     """
     if (listener := _HEARD.get()) is not None:
         listener.raise_if_cancelled()
@@ -144,7 +144,7 @@ def stopped() -> bool:
 
 @contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Report a step; the yielded function is called with how much more is done.
+    """Report a step; the yielded function is called with the additional finished part.
 
     Raises:
         Stopped: The work was cancelled.

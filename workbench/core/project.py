@@ -35,7 +35,7 @@ class Project:
         self.begun = NoteDrafts(database)
 
     def require_writable(self) -> None:
-        """Make sure that it can be written.
+        """Check that it can be written.
 
         Raises:
             StoreError: It was opened read-only; the message gives the reason.
@@ -64,7 +64,7 @@ def open_project(path: Path | str, *, create: bool = False) -> Project:
 def at_one_moment(
     found: Callable[Concatenate[Project, Arguments], Found],
 ) -> Callable[Concatenate[Project, Arguments], Found]:
-    """Make a function read one consistent state of the database, whatever others write at the same time.
+    """Make a function read one consistent state of the database during concurrent writes.
 
     For functions that compute several metrics shown together; it must not read what it wrote itself.
     """
@@ -82,7 +82,7 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
     """Open a project for the duration of one command.
 
     Raises:
-        StoreError: As ``open_project``; also for operations in the block that the database can't do.
+        StoreError: See ``open_project``; also for operations in the block that fail.
     """
     is_new = create and not os.path.lexists(path)
     project = open_project(path, create=create)
@@ -97,7 +97,7 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
         project.close()
 
 
-# -- Work on many rows in several transactions, so that labelling at the same time does not wait long.
+# -- Work on many rows in several transactions, so that concurrent labelling doesn't wait long.
 
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class Parts:
         """Wrap one transaction.
 
         Raises:
-            StoreError: It failed; the message also reports what earlier ones have stored.
+            StoreError: The transaction failed; the message also reports what earlier ones have stored.
         """
         try:
             yield
@@ -134,7 +134,6 @@ class Parts:
 
 
 def some_at_a_time(values: Iterable[T], most: int = ROWS) -> Iterator[Sequence[T]]:
-    """Yield the values in their order, in groups of at most ``most``."""
     left = iter(values)
     with step("working through", len(values) if isinstance(values, Sized) else None) as advance:
         while some := list(islice(left, most)):

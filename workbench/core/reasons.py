@@ -11,8 +11,8 @@ class Reason(NamedTuple):
     Attributes:
         title: A few words to show next to the code.
         correct: A sentence for a verdict "correct" with it; "" if there is no such verdict.
-        incorrect: The same for "incorrect".
-        undecided: The same for an abstention or an error: why there is no verdict.
+        incorrect: A sentence for a verdict "incorrect" with it; "" if there is no such verdict.
+        undecided: A sentence for an abstention or an error: why there is no verdict.
     """
 
     title: str
@@ -203,7 +203,7 @@ REASONS: Final[dict[str, Reason]] = {
     "cancelled": Reason("cancelled", undecided="It failed: the call was cancelled."),
     "internal": Reason("verifier failed", undecided="It failed on this item; its message is below."),
 }
-"""Reason code -> its words; a plug-in may have its own codes."""
+"""Reason code -> its description; a plug-in may have its own codes."""
 
 RULES: Final[dict[str, tuple[str, str]]] = {
     "text.exact": ("Both are the same text, character by character.", ""),
@@ -249,7 +249,9 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "choice.letter": ("Both choose {value}.", ""),
     "choice.none": ("", "The reference is an option, and the completion's answer is not an option."),
 }
-"""Rule, or the first part of its name -> sentences on "correct" and "incorrect" that say more than the reason's."""
+"""Rule, or the first part of its name -> sentences on "correct" and "incorrect" that are more specific than the
+reason's.
+"""
 
 
 def title(code: str) -> str:

@@ -14,11 +14,11 @@ Request = Literal["pause", "cancel"]
 ACTIVE: frozenset[RunState] = frozenset({"queued", "running"})
 """States in which a runner has, or will have, work to do."""
 IMPORTED: Final = "imported"
-"""The kind of verifier whose verdicts came in a file: it can't be run here."""
+"""The kind of verifier whose verdicts were imported from a file; it can't be run here."""
 GENERATION: Final = "generation"
-"""The kind of run whose calls are about no item: texts that models write. It has no verdicts and is in no table."""
+"""The kind of run in which models write texts: its calls are about no item. It has no verdicts and is in no table."""
 STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
-"""What becomes of a run when the request is done."""
+"""Request -> state of the run when it is done."""
 
 
 class ConfiguredVerifier(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class WrittenVerifier(Struct, frozen=True, kw_only=True):
     """A verifier configured in ``workbench.toml`` under a name.
 
     Attributes:
-        options: Option values by name, as the file gives them.
+        options: Option values by name, as in the file.
     """
 
     name: str
@@ -77,14 +77,14 @@ class RunUsage(Struct, kw_only=True):
 
     Attributes:
         calls: Attempts that were sent, whatever their outcome.
-        answered: Those with a reply.
-        failed: Those that failed.
+        answered: Attempts with a reply.
+        failed: Failed attempts.
         unsent: Attempts that reached no server.
-        unsure: Those of ``failed`` that may have been charged all the same: no reply in time, or a broken one.
-        reused: Replies that were stored already, so that nothing was sent.
-        items_reused: Items that were judged by such replies alone.
-        cached_tokens: Those of ``prompt_tokens`` that a server had in its cache.
-        reasoning_tokens: Those of ``completion_tokens`` that were reasoning.
+        unsure: Attempts of ``failed`` that may have been charged: no reply in time, or a broken one.
+        reused: Replies that were already stored, so that nothing was sent.
+        items_reused: Items judged only by such replies.
+        cached_tokens: Tokens of ``prompt_tokens`` in a server's cache.
+        reasoning_tokens: Reasoning tokens of ``completion_tokens``.
         cost: US dollars, as far as known; None while no price is known.
         unpriced: Replies of unknown cost.
         errors: Failed attempts by class, such as ``"rate_limit"``.
@@ -113,7 +113,6 @@ class RunUsage(Struct, kw_only=True):
 
     @property
     def open(self) -> int:
-        """Return the number of attempts whose outcome isn't known."""
         return self.calls - self.answered - self.failed
 
 
@@ -122,11 +121,11 @@ class NodeUse(Struct, kw_only=True):
 
     Attributes:
         name: Its host, and the beginning of its id.
-        workers: Items that it judges at a time.
+        workers: Items that it judges at once.
         judged: Items, or programs, whose results came back.
-        seconds: Time it worked on them.
-        lost: Items, or programs, that it had when it died, and that were assigned to others.
-        deaths: How often it, or its worker for the run, has died.
+        seconds: Its working time on them, in seconds.
+        lost: Items, or programs, that it had when it died, which were reassigned.
+        deaths: Number of times that it, or its worker for the run, has died.
         refused: Why it may not work; "" if it may.
     """
 
@@ -140,12 +139,11 @@ class NodeUse(Struct, kw_only=True):
 
     @property
     def rate(self) -> float | None:
-        """Return results a second while it worked; None before the first."""
         return self.judged / self.seconds if self.judged and self.seconds else None
 
 
 class ClusterUse(Struct, kw_only=True):
-    """A cluster that a run is judged on.
+    """A cluster that judges a run.
 
     Attributes:
         address: ``"ray"`` for the one that this machine belongs to, or ``"ray://HOST:PORT"``.
@@ -161,36 +159,36 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     Attributes:
         verifier: The verifier's name.
         selection: The items requested last, in words.
-        shard: The shard of the items that was requested last, such as ``"1/3"``; None if it was none.
+        shard: The shard of the items that was requested last, such as ``"1/3"``; None without one.
         request: A user's request to the runner that is still pending.
-        items: Verdicts the run has when it is complete.
+        items: Number of verdicts of the complete run.
         done: Verdicts stored.
         verdicts: Stored verdicts by word; None if they were not counted.
         reasons: Stored verdicts by reason code; None if they were not counted.
         timeouts: Items that exceeded a time limit, by which it was (``cpu``, ``wall``, ``unknown``); None if they were
             not counted.
-        pid: The process that works on it, or did before it died.
+        pid: The process that works on it, or did until it died.
         heartbeat: That process's last sign of life.
-        alive: A runner of this database is alive, though it may wait.
-        waiting: What that runner waits for, in words, or what is known of one that can't be seen from here; None:
-            nothing.
-        trouble: What kept the run from being stored for a while; None: nothing, since it was started.
-        rate: Verdicts a second lately; None unless it is being watched while running.
+        alive: Whether a runner of this database is alive, even if waiting.
+        waiting: What that runner waits for, in words, or the state of a runner that is not visible from here; else
+            None.
+        trouble: What prevented storing results for a while since it was started; else None.
+        rate: Recent verdicts per second; None unless it is being watched while running.
         eta: Remaining seconds at that rate.
-        started_at: When it last went from waiting to running.
-        completed_at: When it was complete last; tables use runs that have been.
-        new: Items added since it was complete, if it is over all items.
+        started_at: Time when it last went from waiting to running.
+        completed_at: Time when it was last complete; tables use runs that have been complete.
+        new: Items added since it was complete, for a run over all items.
         message: Why it failed, or paused by itself.
-        selected: At its start: items the selection has.
-        reused: At its start: how many of them had a verdict already.
+        selected: At its start: number of selected items.
+        reused: At its start: number of them that already had a verdict.
         usage: Its requests to model servers; None for a verifier that uses none.
         failures: Messages of verdicts "error", the most frequent first; empty if they were not looked up.
-        untested: What keeps solutions from being tested, if problems have no test that counts; None: nothing, or it
-            was not looked up.
-        recorded: Whether verdicts rest on recorded replies instead of a live model's; None if it was not looked up.
+        untested: Why solutions can't be tested, if problems have no counted tests; None if they can, or if not looked
+            up.
+        recorded: Whether verdicts are based on recorded replies instead of a live model's; None if not looked up.
         isolations: Outcomes of programs by level of isolation; None if they were not counted.
-        provenance: What outcomes of programs depend on; more than one if it changed at a later start.
-        cluster: Where it is judged, if not on this machine alone.
+        provenance: Everything that outcomes of programs depend on; more than one if it changed at a later start.
+        cluster: The cluster that judges it, if not only this machine.
     """
 
     run: int
@@ -232,12 +230,12 @@ class RunInfo(Struct, frozen=True, kw_only=True):
 
     @property
     def writes(self) -> bool:
-        """Return whether models write texts under it, so that it has calls and no verdicts."""
+        """Return whether models write texts in it, so that it has calls and no verdicts."""
         return self.kind == GENERATION
 
 
 class VerdictLine(Struct, frozen=True, kw_only=True):
-    """One stored verdict with the keys of its item, as it is exported.
+    """One stored verdict with the keys of its item, for export.
 
     Attributes:
         score: The verifier's own number, if it has one.
@@ -247,7 +245,7 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
         reference_span: Offsets of ``reference_final`` into the stored reference.
         candidate_span: Offsets of ``candidate_final`` into the stored completion.
         detail: Details for a person, such as an error's text.
-        origin: Where the replies it rests on were recorded; None for a verdict without recorded replies.
+        origin: Origin of the recorded replies behind it; None for a verdict without recorded replies.
     """
 
     question_id: str
@@ -269,11 +267,11 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
 
 
 class VerdictRow(Struct, frozen=True, kw_only=True):
-    """One line of a file of verdicts that were made elsewhere.
+    """One line of a file of verdicts from elsewhere.
 
     Attributes:
         verifier: The verifier's name; may be omitted if the import names it.
-        verdict: May be omitted next to a score, which has no verdict until a threshold makes one of it.
+        verdict: May be omitted if there is a score, which has no verdict without a threshold.
         reason: The verifier's own code.
         question_id: Required, or the dataset, if the completion's id is ambiguous.
         ms: Wall time spent on the item, in milliseconds.
@@ -305,9 +303,9 @@ class VerdictColumn(Struct, kw_only=True):
     """A column that was read as a verifier's verdicts, with a summary of its values.
 
     Attributes:
-        scored: Values that are a number and no verdict.
+        scored: Values that are numbers but not verdicts.
         missing: Rows without a value: empty, NaN, None, NULL.
-        unknown: Rows whose value is no word for a verdict; they have none.
+        unknown: Rows whose value is not a word for a verdict; they have no verdict.
         words: The first 20 such values, each with its frequency.
     """
 
@@ -342,10 +340,10 @@ class VerdictsImported(Struct, kw_only=True):
     """The result of an import of verdicts, in lines.
 
     Attributes:
-        verifiers: Names of the verifiers with a line that was imported or existed already, each with its run.
+        verifiers: Names of the verifiers with a line that was imported or already existed, each with its run.
         refusals: The rejected lines, in their order.
-        columns: What each column of a table holds that is a verifier; this and the following fields are set only if a
-            table was read.
+        columns: Contents of each column of a table with a verifier's verdicts; this and the following fields are set
+            only if a table was read.
         ignored: Columns that are not read.
     """
 
@@ -371,14 +369,14 @@ class VerdictEvidence(Struct, frozen=True, kw_only=True):
     completion: str
 
 
-# -- Calls to model servers as people see them: what a verdict rests on, what may have been paid, what is to come.
+# -- Calls to model servers for people: those behind a verdict, possible charges, and future calls.
 
 
 class OpenAttempt(Struct, frozen=True, kw_only=True):
     """A call that may have been charged, although no reply came: its runner ended first.
 
     Attributes:
-        completion_id: The item's own id; None if it is about none (a probe, a text that is written).
+        completion_id: The item's own id; None without one (a probe, a generated text).
         attempt: The attempt's number.
         sent_at: UTC, ISO 8601.
     """
@@ -390,22 +388,22 @@ class OpenAttempt(Struct, frozen=True, kw_only=True):
 
 
 class CallShown(Struct, frozen=True, kw_only=True):
-    """One call of a verdict, as a transcript shows it.
+    """One call of a verdict, in a transcript.
 
     Attributes:
         step: Its purpose, such as ``"analyse"``.
-        role: The verifier's role that was asked.
+        role: The verifier's role in the call.
         sample: Distinguishes independent replies to one request.
-        request: The request's body as it was sent.
-        response: The response's body as it came.
+        request: The body of the sent request.
+        response: The body of the received response.
         text: The model's text; "" if it gave numbers.
         reasoning: Its reasoning, if the server separates it.
         scores: The numbers it gave, for a reward model.
         finish_reason: ``"stop"``, ``"length"`` ...
         ms: From sending to the last byte, in milliseconds.
-        reused: The reply was stored already.
-        origin: Where a recorded reply comes from; None for a live one.
-        created_at: When the reply was stored.
+        reused: Whether the reply was already stored.
+        origin: Origin of a recorded reply; None for a live one.
+        created_at: Time when the reply was stored.
         cost: In US dollars; None if unknown.
         broken_tokens: Control tokens of texts in the request that are broken by a thin space; 0 if all texts are
             sent byte for byte.
@@ -447,7 +445,7 @@ class Vote(Struct, frozen=True, kw_only=True):
 
 
 class WrittenReply(Struct, frozen=True):
-    """A reply that a text was made of, without its words.
+    """A reply behind a generated text, without its content.
 
     Attributes:
         id: Row id.
@@ -504,8 +502,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     Attributes:
         items: Items without a verdict.
-        stored: Items that have one already.
-        calls: Calls for those without.
+        stored: Items that already have a verdict.
+        calls: Calls for items without a verdict.
         prompt_tokens: Estimated input tokens.
         completion_tokens: Maximum output tokens.
         cost: Maximum in US dollars; None if a model has no price.
@@ -522,10 +520,10 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class CallBatch(Struct, frozen=True, kw_only=True):
-    """A batch of calls that a provider is to answer.
+    """A batch of calls at a provider.
 
     Attributes:
-        name: Its name there; None while unknown.
+        name: Its name at the provider; None if unknown.
         status: Its latest status, in the provider's word.
     """
 
@@ -539,13 +537,14 @@ class RunCosts(Struct, frozen=True, kw_only=True):
     """What a run has used, may have used and still needs.
 
     Attributes:
-        batches: Those that its provider has still to answer.
+        batches: Batches that its provider has not answered yet.
         attempts: Calls by state: ``unsent``, ``sent`` (no outcome: in flight, or possibly charged), ``failed``,
             ``done``.
-        ambiguous: Calls that may have been charged although no reply came.
+        ambiguous: Calls without a reply that may have been charged.
         spent: Calls with a reply.
-        possibly_spent: Calls without one that may have been charged, at the mean of those with a reply.
-        to_finish: What the items without a verdict need at that mean; None before there is any.
+        possibly_spent: Estimate for calls without a reply that may have been charged, at the mean of those with a
+            reply.
+        to_finish: Estimate for items without a verdict at that mean; None without replies.
     """
 
     attempts: dict[str, int]

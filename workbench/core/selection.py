@@ -33,10 +33,11 @@ FIELDS = (
     "shard",
     "verdict",
 )
-"""Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` are added to them. ``verdict`` alone is that of every
-verifier that a command names, or else of the only one there is: see `Selection.judged_by`."""
+"""Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` are added to them. ``verdict`` alone refers to every
+verifier that a command names, or else to the only one; see `Selection.judged_by`.
+"""
 COLUMN: Final = "column:"
-"""Before the name of a column of a file that is no field here: its values were kept with the items."""
+"""Prefix of the name of a kept column of a file."""
 MOST_SHARES: Final = 1_000
 """Shares that items can be divided into."""
 _SHARD: Final = re.compile(r"(?P<places>[0-9]{1,4}(?:\+[0-9]{1,4})*)/(?P<of>[0-9]{1,4})")
@@ -55,14 +56,14 @@ class Condition(Struct, frozen=True, order=True):
 
 
 class Shard(Struct, frozen=True):
-    """Some of several shards into which questions fall by their content alone, each with all its completions.
+    """Some of several shards of the questions, assigned by content, each question with all its completions.
 
-    Written ``2/3``, or ``1+2/3`` for two of three. The same data fall into the same shards on every machine, in any
+    Written ``2/3``, or ``1+2/3`` for two of three. The shards of the same data are the same on every machine, for any
     order of import.
 
     Attributes:
-        places: From 1, ascending.
-        of: How many shards there are.
+        places: Numbers of the shards, from 1, ascending.
+        of: Number of shards.
     """
 
     places: tuple[int, ...]
@@ -73,7 +74,7 @@ class Shard(Struct, frozen=True):
         """Parse ``I/N``, such as ``2/3``.
 
         Raises:
-            UsageError: It has another form, or there is no such shard.
+            UsageError: The text has another form, or the shard does not exist.
         """
         match = _SHARD.fullmatch(text)
         if match is None:
@@ -99,7 +100,7 @@ class Shard(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """A selection of items: all conditions hold, at most ``limit`` items in the order of import."""
+    """A selection of items: items that meet all conditions, at most ``limit`` in the order of import."""
 
     conditions: tuple[Condition, ...] = ()
     limit: int | None = None
@@ -110,12 +111,11 @@ class Selection(Struct, frozen=True):
 
     @property
     def shard(self) -> Shard | None:
-        """Return the shard of items that it is restricted to; None if it is not."""
         found = [one.value for one in self.conditions if _is_share(one)]
         return Shard.parse(found[0]) if found else None
 
     def in_shard(self, shard: Shard | None) -> Selection:
-        """Restrict the selection to one shard of the items; None restricts nothing, nor do all shards."""
+        """Restrict the selection to one shard of the items; None, or all shards together, restricts nothing."""
         if shard is None or len(shard.places) == shard.of:
             return self
         return Selection((*self.conditions, Condition("shard", "=", str(shard))), self.limit)
@@ -153,7 +153,7 @@ class Selection(Struct, frozen=True):
         """Return the selection with ``verdict`` meaning the verdict of each of these verifiers: the condition must
         hold for all.
 
-        So ``verdict=correct`` are items that all of them accept, ``verdict!=correct`` those that all of them have
+        ``verdict=correct`` then selects items that all of them accept, ``verdict!=correct`` those that all of them have
         judged and none accepts; an abstention or an error is neither correct nor incorrect.
         """
         conditions = (
@@ -191,7 +191,7 @@ def selection_of(where: Sequence[str], limit: int | None = None) -> Selection:
     return Selection(tuple(parse_condition(text) for text in where), limit)
 
 
-# -- What figures can be broken down by: properties of items and verdicts, alone or crossed.
+# -- Groupings of metrics: properties of items and verdicts, single or crossed.
 
 
 GROUPS: Final = (
@@ -208,17 +208,17 @@ GROUPS: Final = (
 )
 """``reason`` is the verdict's, the others are the item's; ``length`` is the completion's, in `LENGTHS`."""
 TOLD: Final = ("language", "difficulty")
-"""Those that rows or code problems say in a field of that name, where they do."""
+"""Groupings from a field of the same name in rows or code problems, if present."""
 JOINED: Final = " · "
-"""Between the parts of a crossing's group."""
+"""Separator between the parts of a crossing's group."""
 LENGTHS: Final = ("<1k", "1k-2k", "2k-5k", "5k-10k", "10k-20k", "20k-50k", "50k+")
-"""Names of the lengths of completions, in thousands of characters; a length belongs to what begins with it."""
+"""Names of the lengths of completions, in thousands of characters; a bound belongs to the interval that it begins."""
 LENGTH_BOUNDS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-"""Where each of `LENGTHS` but the first begins, in characters (Unicode code points)."""
+"""Lower bounds of `LENGTHS` except the first, in characters (Unicode code points)."""
 NAMELESS: Final = "(none)"
-"""How the group of what has no source, domain or model is called."""
+"""Name of the group without a source, domain or model."""
 UNKNOWN: Final = "unknown"
-"""The group of completions whose length is not known."""
+"""The group of completions of unknown length."""
 
 
 def crossing(by: str) -> tuple[str, ...]:
@@ -255,7 +255,8 @@ def group_name(group: str | None, by: str | None) -> str:
     source's name.
 
     Args:
-        by: The grouping. A name that contains `JOINED` itself can't be told from a crossing: it is left unchanged.
+        by: The grouping. A name that contains `JOINED` itself can't be distinguished from a crossing: it is left
+            unchanged.
     """
     if group is None:
         return "all"
@@ -269,11 +270,11 @@ def _part_name(part: str, field: str) -> str:
     return type_display(part) if field in ("type", "subtype") else part or NAMELESS
 
 
-# -- Numbers from outside that figures are counted from.
+# -- External numbers that metrics are computed from.
 
 
 MOST: Final = 1e100
-"""Beyond it squares, and sums of them, leave what a float can hold."""
+"""Magnitude beyond which squares and their sums may overflow."""
 
 
 def is_figure(value: float) -> bool:

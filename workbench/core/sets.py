@@ -15,22 +15,25 @@ from workbench.core.label import ExcludedItem
 from workbench.core.verdict import GoldChoice
 
 SetKind = Literal["draw", "picks", "queue", "balanced", "hard"]
-"""``draw``: questions, so many a type. ``picks``: completions of each question, to annotate. ``queue``: items that
-judges are split on, to annotate. ``balanced`` and ``hard``: the finished sets."""
+"""``draw``: a number of questions of each type. ``picks``: completions of each question, to annotate. ``queue``: items
+on which judges are split, to annotate. ``balanced`` and ``hard``: the finished sets.
+"""
 
 GoldFrom = Literal["agreed", "adjudicated", "imported"]
 
 FinalGold = Literal["people", "imported"]
-"""What a finished set may rest on: labels that people agreed on or a third person gave, or else a file's."""
+"""The gold of a finished set: labels agreed by annotators or given by a third person, or the file's."""
 
 Preset = Literal["verifybench", "equal", "proportional"]
-"""How questions of a type are divided among its subtypes: as in the paper, evenly, or as there are."""
+"""How questions of a type are divided among its subtypes: as in the paper, evenly, or in proportion to their
+numbers.
+"""
 
 Strata = Literal["proportional", "equal"]
-"""How a sample is divided among domains and sources: by how much each has, or evenly."""
+"""How a sample is divided among domains and sources: in proportion to their sizes, or evenly."""
 
 Fill = Literal["none", "subtypes", "types"]
-"""Where questions come from that a subtype is short of: nowhere, other subtypes of its type, other types too."""
+"""How a shortfall of a subtype is filled: not at all, from other subtypes of its type, or also from other types."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]{0,99}")
 _WRITTEN = re.compile(rf"(?P<name>{NAME.pattern})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
@@ -66,13 +69,13 @@ class SetName(NamedTuple):
 
 
 class Stratum(Struct, frozen=True, kw_only=True):
-    """A part that members are drawn from.
+    """A stratum from which members are drawn.
 
     Attributes:
         name: A type, a subtype, or domain and source.
-        population: How many were available.
-        quota: How many were requested.
-        taken: How many were drawn.
+        population: Number of available members.
+        quota: Number of requested members.
+        taken: Number of drawn members.
     """
 
     name: str
@@ -102,22 +105,21 @@ class SetReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         version: None for a plan that was not carried out, and in the report that is stored with the set.
-        digest: That of the set; None as ``version``.
-        unchanged: The set existed already, with the same members.
-        strata: The parts that members were drawn from, each with its own quota; in questions, for judges' splits in
-            tuples.
+        digest: The set's digest; None like ``version``.
+        unchanged: Whether the set already existed with the same members.
+        strata: The strata, each with its quota; in questions, for judges' splits in tuples.
         shortfall: For a balanced set types first, then their subtypes: a question missing in one is missing in both.
-        excluded: Reason -> how many items or questions are excluded for it; see docs/building.md.
-        stages: What was left after each step, in order.
-        gold: Whose labels count; None for a set without any.
+        excluded: Reason -> number of items or questions excluded for it; see docs/building.md.
+        stages: Numbers left after each step, in order.
+        gold: Whose labels count as gold; None for a set without gold.
         judges: Verifier whose verdicts decided -> its run.
-        splits: Judges on either side, such as ``3:2`` -> items; and those that not every judge has decided.
+        splits: Judges on either side, such as ``3:2`` -> items; and items that not every judge has decided.
         correct: Tuples whose gold is correct; None for a set without gold.
-        always_incorrect: The accuracy of calling every tuple incorrect; None without gold or tuples.
-        types, domains, sources, models: Tuples of each.
-        missing_models: Models of the same datasets that no tuple comes from.
-        left_out: Items that people had excluded when it was frozen.
-        next: What to do now; empty if nothing is left.
+        always_incorrect: The accuracy of calling every tuple incorrect; None without gold or tuples. types, domains,
+        sources, models: Numbers of tuples of each.
+        missing_models: Models of the same datasets without a tuple.
+        left_out: Items that were excluded when it was frozen.
+        next: The next step; empty if nothing is left to do.
     """
 
     name: str
@@ -169,10 +171,10 @@ class QuestionMember(Struct, frozen=True, kw_only=True):
 
 
 class NewSet(Struct, frozen=True, kw_only=True):
-    """A set that is to be frozen.
+    """A set to be frozen.
 
     Attributes:
-        config: Everything that the choice depends on besides the data; JSON.
+        config: Everything that the choice depends on besides the data, as JSON.
         report: A `SetReport`, or a record with more fields; JSON.
         runs: The runs whose verdicts decided.
     """
@@ -195,7 +197,7 @@ class StoredSet(Struct, frozen=True, kw_only=True):
     Attributes:
         digest: BLAKE2b-128 of its members: their datasets, ids, texts, gold, subtypes and strata, as
             hexadecimal digits. Equal members give equal digests in every database.
-        items, questions: How many members it has.
+        items, questions: Number of members.
     """
 
     id: int

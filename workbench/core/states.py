@@ -11,19 +11,21 @@ from collections.abc import Iterable, Sequence
 from workbench.core.label import DecidedBy, ItemState, LabelEvent, State, TaskState
 
 DEFAULT_NEED = 2
-"""Labels an item needs where nothing was assigned."""
+"""Labels that an item needs if nothing was assigned."""
 
 
 def current_round(events: Iterable[LabelEvent]) -> int:
-    """Return the current round: 1, or the highest that a reopening began (two databases may have begun the same)."""
+    """Return the current round: 1, or the highest that a reopening began (two databases may have begun the same
+    round).
+    """
     return max((event.round for event in events if event.kind == "reopen"), default=1)
 
 
 def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Return the labels, adjudications and exclusions that count, oldest first: one a person and kind.
+    """Return the labels, adjudications and exclusions that count, oldest first, one for each person and kind.
 
-    They are of the current round and not superseded. Two heads of one person (after a merge) resolve to the greater
-    (created_at, uuid).
+    They are of the current round and not superseded. If one person has two (after a merge), the greater (created_at,
+    uuid) counts.
     """
     heads = {(event.annotator, event.kind): event for event in _current_events(events)}
     return sorted(heads.values(), key=_age)
@@ -82,7 +84,9 @@ def current_exclusions(events: Sequence[LabelEvent]) -> list[LabelEvent]:
 
 
 def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
-    """Return the adjudication in force: it covers every current label, its maker has none; else the item is open."""
+    """Return the adjudication in force: it covers every current label, and its author has none; None if the item is
+    open.
+    """
     current = current_events(events)
     labels = [event for event in current if event.kind == "label"]
     makers = {label.annotator for label in labels}
@@ -110,7 +114,7 @@ def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskSt
 
     Args:
         events: All events of the task and subject, in any order.
-        need: How many people must label it.
+        need: Number of people who must label it.
     """
     now = current_round(events)
     exclusions = current_exclusions(events)

@@ -9,10 +9,10 @@ class Matter(Struct, frozen=True, kw_only=True):
     """An open matter in a project, in one sentence.
 
     Attributes:
-        kind: Its kind; the kinds are declared where they are found.
+        kind: Its kind; the kinds are declared in the modules that find them.
         sentence: The fact, with its numbers.
-        about: What it concerns: ``person``, ``run``, ``verifier``, ``by``, ``group``, ``queue``, as its kind has them.
-        size: How many items it is about; of one kind the largest matter comes first.
+        about: Its subject: ``person``, ``run``, ``verifier``, ``by``, ``group``, ``queue``, depending on its kind.
+        size: Number of items concerned; within a kind the largest matter comes first.
         screen: The screen of the app for it; "" if there is none.
         command: The equivalent command, with DB for the database; "" if there is none.
     """
@@ -33,7 +33,7 @@ class DatasetInfo(Struct, frozen=True, kw_only=True):
     """One dataset. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (by annotators).
 
     Attributes:
-        out: Why people have excluded it; None for one that is in use.
+        out: Why it was excluded; None if it is in use.
     """
 
     name: str
@@ -48,14 +48,14 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
 
     Attributes:
         done: Current correctness labels.
-        left: Items they have still to label here, as far as known: those reserved for or assigned to them, and their
-            share of what several people may do.
-        types_left: Answer types of which the same is true.
+        left: Items left to label here, as far as known: those reserved for or assigned to them, and their share of
+            items open to several people.
+        types_left: Answer types left to label, in the same way.
         conflicts: Conflicts they may adjudicate.
         away: Items in a bundle of theirs that has not come back.
-        paused: They get no items for now.
+        paused: Whether they get no items for now.
         settled: Conflicts they have adjudicated.
-        accepted: Answer types they have accepted, as a column or a model proposed them.
+        accepted: Answer types proposed by a column or a model that they have accepted.
     """
 
     name: str
@@ -75,14 +75,13 @@ class Status(Struct, frozen=True, kw_only=True):
 
     Attributes:
         states: Items by public state.
-        accepted: How many of the items "labelled" no annotator has labelled: only the type of their question was
-            accepted.
-        checks: How many of the items are checks: their answer is known, and they are part of no benchmark.
-        runs: How many runs there are.
-        running: How many of them are queued or running.
+        accepted: Items "labelled" without annotators' labels, because only the type of their question was accepted.
+        checks: Items that are checks: they have a known answer and belong to no benchmark.
+        runs: Number of runs.
+        running: Number of runs that are queued or running.
         quarantined: Rows that could not be imported.
-        flags: Flags that wait for the coordinator's answer.
-        briefing: Open matters, the most pressing first; empty if they were not requested.
+        flags: Flags that the coordinator has not answered.
+        briefing: Open matters, the most urgent first; empty if not requested.
     """
 
     items: int
@@ -100,7 +99,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     @property
     def shown_states(self) -> dict[str, int]:
-        """Return items by state as people see them: items of which only the type was accepted are separate."""
+        """Return items by displayed state: items of which only the type was accepted are separate."""
         shown: dict[str, int] = {}
         for state, number in self.states.items():
             shown[state] = number

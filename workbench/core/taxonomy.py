@@ -99,7 +99,7 @@ def is_typed(code: str) -> bool:
 def parse_type(text: str) -> TypeCode | None:
     """Parse ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None for anything else.
 
-    Letters beyond A–D and numbers beyond the known ones are kept: new codes may come.
+    Letters beyond A–D and numbers beyond the known ones are kept: new codes may be added.
     """
     by_name = _BY_NAME.get(_fold(text))
     if by_name is not None:
@@ -112,13 +112,15 @@ def parse_type(text: str) -> TypeCode | None:
 
 
 def known_type(text: str) -> str | None:
-    """Return the code of the type or subtype that a text names. A single letter may be an answer: it doesn't count."""
+    """Return the code of the type or subtype that a text names. A single letter doesn't count, because it may be an
+    answer.
+    """
     code = parse_type(text) if len(text.strip()) > 1 else None
     return code.code if code is not None and (code.code in SUBTYPES or code.code in TYPES) else None
 
 
 def type_values(values: Iterable[str]) -> list[str]:
-    """Return the codes that values name; none unless nine in ten do, blank ones not counted."""
+    """Return the codes that values name; empty unless nine in ten do, not counting blank ones."""
     said = [value for value in values if value.strip()]
     codes = [code for code in map(known_type, said) if code is not None]
     return codes if len(codes) >= 0.9 * len(said) else []
@@ -138,7 +140,7 @@ def type_display(code: str) -> str:
 
 
 ANSWER_TYPE: Final = "answer-type"
-"""The kind of verifier that judges no completion but suggests an answer type for its question."""
+"""The kind of verifier that suggests an answer type for a question instead of judging completions."""
 
 
 class TypeSuggestion(Struct, frozen=True, kw_only=True):
@@ -149,7 +151,7 @@ class TypeSuggestion(Struct, frozen=True, kw_only=True):
         suggested: A subtype's code, or ``"proof"`` or ``"open_ended"`` for a question outside the taxonomy; None
             without
             a suggestion.
-        reason: Why there is none; None with a suggestion.
+        reason: Why there is no suggestion; None with one.
     """
 
     dataset: str
@@ -171,18 +173,18 @@ class TypeReport(Struct, frozen=True, kw_only=True):
     """The agreement of a model's suggestions with the subtypes in force.
 
     Attributes:
-        run: The run they come from.
-        questions: Questions the run has asked about.
-        suggested: Those with a suggestion.
-        untyped: Those with a suggestion and no subtype in force.
-        none: Those without a suggestion, by why.
-        compared: Those with both.
-        subtyped: Those of them with a subtype suggested, not a type alone.
-        agree: Those where both are the same.
-        accuracy: ``agree`` over ``subtyped``; None where nothing was compared.
+        run: The run of the suggestions.
+        questions: Questions of the run.
+        suggested: Questions with a suggestion.
+        untyped: Questions with a suggestion and no subtype in force.
+        none: Questions without a suggestion, by reason.
+        compared: Questions with both.
+        subtyped: Compared questions with a suggested subtype, not only a type.
+        agree: Compared questions where both are equal.
+        accuracy: ``agree`` over ``subtyped``; None without comparisons.
         ci: Its 95 % interval.
-        type_accuracy: The same for the types (A to D) alone.
-        confusion: Questions by both, those in agreement included.
+        type_accuracy: Accuracy of the types (A to D).
+        confusion: Questions by both, including those in agreement.
     """
 
     verifier: str

@@ -48,12 +48,12 @@ class OutcomeCode(IntEnum):
 OutcomeWord = Literal["correct", "incorrect", "abstain", "error"]
 
 Protocol3 = Literal["strict", "forced", "decided"]
-"""How undecided rows count: as wrong, as "incorrect", or not at all."""
+"""How undecided rows are counted: as wrong, as "incorrect", or not at all."""
 PROTOCOL: Final[Protocol3] = "strict"
-"""The default: a verifier that always abstains is never right, however skewed gold is."""
+"""The default: a verifier that always abstains is never right, for any distribution of gold."""
 
 GoldChoice = Literal["final", "people", "imported"]
-"""Which gold: adjudicated, else agreed, else imported; people's only; the imported one only."""
+"""The gold to use: adjudicated, else agreed, else imported; only annotators' gold; only imported gold."""
 
 
 class Rival(Struct, frozen=True, kw_only=True):
@@ -64,16 +64,16 @@ class Rival(Struct, frozen=True, kw_only=True):
 
 
 class VerifierInput(Struct, frozen=True, kw_only=True):
-    """One question, its reference answer and one completion, as a verifier sees them.
+    """One question, its reference answer and one completion, the input of a verifier.
 
     Attributes:
-        item: The completion's row id; it ties the verdict to the row.
+        item: The completion's row id; it links the verdict to the row.
         subtype: The answer subtype's code (``"A1"``) or None.
         example: Public examples of the question, if its rows have such a field; for judges of code.
         is_code: Whether the completion is a program, a solution of a problem with tests.
         rivals: The completions it is compared with, for verifiers that compare.
-        language: The programming language it is to be in, if its rows or its problem give it.
-        difficulty: How hard the problem is, in its benchmark's word.
+        language: The required programming language, if its rows or its problem give it.
+        difficulty: The difficulty of the problem, in its benchmark's terms.
         function_name: The required function.
         reward: The reward of a search over this item, in the row's own field.
     """
@@ -101,11 +101,11 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     Attributes:
         outcome: Correct, incorrect, abstain or error.
-        score: The verifier's own number, if it has one.
+        score: The verifier's score, if it has one.
         reason: A bare code: why it abstained or failed, or what decided it.
         rule: The rule that fired, such as ``"number.rounding"``.
-        reference_final: The reference's final answer as the verifier read it.
-        candidate_final: The completion's final answer as the verifier read it.
+        reference_final: The reference's final answer as extracted by the verifier.
+        candidate_final: The completion's final answer as extracted by the verifier.
         reference_span: Offsets of ``reference_final`` into the stored reference, if known.
         candidate_span: Offsets of ``candidate_final`` into the stored completion, if known; without a final answer,
             of the deciding text, such as the line that raised.

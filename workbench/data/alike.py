@@ -1,8 +1,8 @@
-"""Finds near-duplicates by the cosine of embeddings, decides which of them stay, and draws reproducibly.
+"""Finds near-duplicates by the cosine of embeddings, decides which of them to keep, and draws reproducibly.
 
-Of similar texts one stays. They are processed in order, and a text similar to one that stays is dropped: no two that
-stay are similar, and each dropped one is similar to one that stays. (Keeping one of every connected group instead would
-also drop texts that are similar to none that stays, along a chain.)
+Of similar texts one is kept. Texts are processed in order, and a text similar to a kept one is dropped: no two kept
+texts are similar, and each dropped text is similar to a kept one. (Keeping one text of each connected group would also
+drop texts that are only linked to it by a chain.)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 ROWS: Final = 1024
-"""Texts whose cosines with all others are held at a time."""
+"""Texts whose cosines with all others are in memory at once."""
 
 
 class Similarities(Protocol):
@@ -35,10 +35,10 @@ class OfVectors:
     """Cosines of embeddings, computed on demand.
 
     Args:
-        vectors: An embedding a text, of any length but 0.
+        vectors: One embedding for each text, not of length 0.
 
     Raises:
-        ValueError: One has no direction: it is 0, or not finite.
+        ValueError: An embedding is 0 or not finite.
     """
 
     def __init__(self, vectors: FloatArray) -> None:
@@ -58,8 +58,6 @@ class OfVectors:
 
 
 class OfMatrix:
-    """Precomputed cosines."""
-
     def __init__(self, matrix: FloatArray) -> None:
         self._matrix = matrix
 
@@ -80,7 +78,7 @@ class Duplicate(Struct, frozen=True):
 
 
 Alike = dict[int, list[tuple[int, float]]]
-"""For each text that is alike to others: which, and how much."""
+"""Position of a text -> positions of similar texts with their similarity."""
 
 
 def alike(similarities: Similarities, threshold: float) -> Alike:
@@ -101,19 +99,19 @@ def thinned(found: Alike, order: Iterable[int]) -> list[Duplicate]:
     """Return the dropped texts, by position.
 
     Args:
-        found: Which are alike.
-        order: All places, in the order in which they have a right to stay.
+        found: The similar texts.
+        order: All positions, by priority.
     """
     gone: dict[int, Duplicate] = {}
     for place in order:
         if place not in gone:
-            # None of these stays: whoever stays has sent those alike to it away before.
+            # Texts similar to a kept one have been dropped, so none of these is kept.
             for other, similarity in found.get(place, ()):
                 gone.setdefault(other, Duplicate(other, place, similarity))
     return sorted(gone.values(), key=lambda one: one.place)
 
 
-# -- Chance that can be repeated: every draw has a seed of its own, made of what it is for.
+# -- Reproducible randomness: every draw has a separate seed, derived from its purpose.
 
 
 T = TypeVar("T")
@@ -123,31 +121,31 @@ def draw(seed: int, *parts: str | int) -> Random:
     """Return a generator for one draw.
 
     Args:
-        seed: The evolution's, or the set's.
-        parts: What is drawn: the problem's id, the round, the step.
+        seed: Seed of the evolution or benchmark.
+        parts: Identifies the draw: the problem's id, the round, the step.
     """
     return Random(int.from_bytes(_digest(seed, *parts), "big"))
 
 
 def in_drawn_order(values: Iterable[T], seed: int, key: Callable[[T], tuple[str | int, ...]]) -> list[T]:
-    """Shuffle values reproducibly: ascending hash of the seed and each one's own key.
+    """Shuffle values reproducibly: by ascending hash of the seed and each value's key.
 
-    Taking the first n of them is a sample. Further values change only what they must: the others keep their order.
+    The first n are a random sample. Additional values don't change the order of the others.
 
     Args:
-        key: What a value is known by everywhere (its data set's name and its id, not its row number).
+        key: Returns a value's key, the same in every database (data set name and id, not row number).
     """
     return sorted(values, key=lambda value: _digest(seed, *key(value)))
 
 
 def first_drawn(values: Iterable[T], count: int, seed: int, key: Callable[[T], tuple[str | int, ...]]) -> list[T]:
-    """Return the first so many of `in_drawn_order`, without holding the others in memory together."""
+    """Return the first ``count`` values of `in_drawn_order` in bounded memory."""
     return nsmallest(count, values, key=lambda value: _digest(seed, *key(value)))
 
 
 def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int) -> list[int]:
-    """Return the positions of the names that come first in `in_drawn_order` of values known by ``(*parts, name)``."""
-    # What `_digest` does, without its calls: a million names are ranked.
+    """Return the positions of the names that come first in `in_drawn_order` for the keys ``(*parts, name)``."""
+    # An inlined `_digest`: a million names are ranked.
     contents = [name.encode("utf-8", "surrogatepass") for name in names]
     shared = b"".join(map(_content, (seed, *parts)))
     begun = {size: _digest_of(shared + _size(size)) for size in set(map(len, contents))}
@@ -160,7 +158,7 @@ def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int)
 
 
 def drawn_number(seed: int, *parts: str | int) -> int:
-    """Draw a number below 2**24 for one thing."""
+    """Return a random number below 2**24 for a key."""
     return int.from_bytes(_digest(seed, *parts)[:3], "big")
 
 

@@ -1,4 +1,4 @@
-"""A query's rows as a table reads them: all ids in order, a count, and pages, each in the calling thread."""
+"""A query's rows for a table: all ids in order, a count, and pages, each in the calling thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class QueryTable(ABC, Generic[Row]):
     """The rows of one query; every method may run in a worker thread.
 
     Attributes:
-        whole: The query leaves nothing out: its rows can be counted without reading them.
+        whole: Whether the query has no conditions, so that its rows can be counted without reading them.
     """
 
     whole: bool
@@ -37,10 +37,10 @@ class QueryTable(ABC, Generic[Row]):
         self._done.set()
 
     def ids(self) -> array[int]:
-        """Return row ids of all rows in the query's order; slow at a million rows.
+        """Return row ids of all rows in the query's order; slow for a million rows.
 
         Raises:
-            StoreError: ``cancel`` was called meanwhile.
+            StoreError: ``cancel`` was called.
         """
         reader = self._database.reader()
         try:
@@ -52,7 +52,7 @@ class QueryTable(ABC, Generic[Row]):
         return found
 
     def count(self) -> int:
-        """Return how many rows there are; if the query leaves some out, wait for the first ``ids``."""
+        """Return the number of rows; if the query has conditions, wait for the first ``ids``."""
         if self.whole:
             return self.count_all(self._database.reader())
         self._done.wait()
@@ -61,7 +61,7 @@ class QueryTable(ABC, Generic[Row]):
     def first(self, limit: int, offset: int = 0) -> list[Row]:
         """Return rows in the order of import, long before ``ids`` is ready.
 
-        A page can be read when the one before it has been; any other is empty.
+        A page can only be read after the previous one; any other is empty.
         """
         after = self._ends.get(offset, 0)
         if offset and not after:
@@ -72,10 +72,10 @@ class QueryTable(ABC, Generic[Row]):
         return self.rows(found)
 
     def tally(self, column: str) -> list[tuple[str, str, int]] | None:
-        """Count the rows of each value of a column, as a condition spells it and as a row shows it.
+        """Count the rows of each value of a column, in the spelling of conditions and as displayed.
 
         Returns:
-            The most frequent first; None where every row has to be read for that.
+            The most frequent first; None if this requires reading every row.
         """
         return None
 
@@ -85,7 +85,7 @@ class QueryTable(ABC, Generic[Row]):
 
     @abstractmethod
     def count_all(self, reader: sqlite3.Connection) -> int:
-        """How many rows there are if nothing is left out."""
+        """Count all rows, without conditions."""
 
     @abstractmethod
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""Tables of a project's current state, for notebooks: views by name, and any reading SQL."""
+"""Tables of a project's current state, for notebooks: views by name, and any read-only SQL."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Result", "View", "query", "require_items", "view"]
 
 
 def require_items(project: Project, selection: Selection) -> None:
-    """Reject a selection that is empty, or names something unknown.
+    """Check that a selection has items, and names nothing unknown.
 
     Raises:
-        UsageError: It does; see `workbench.core.database.selection.require_items`.
+        UsageError: It is empty or names something unknown; see `workbench.core.database.selection.require_items`.
     """
     stored_selection.require_items(project.database.reader(), selection)
 
@@ -34,9 +34,9 @@ def view(project: Project, name: View, selection: Selection | None = None) -> Re
 
 
 def query(project: Project, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
-    """Return the result of a statement; it can't write.
+    """Return the result of a read-only statement.
 
     Raises:
-        UsageError: It is no statement that reads, or its parameters don't fit.
+        UsageError: The statement doesn't read, or its parameters don't fit.
     """
     return stored.query(project.database.reader(), sql, parameters)

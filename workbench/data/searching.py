@@ -14,7 +14,7 @@ from workbench.data.store.text_index import NO_INDEX, DamagedIndexError, TextInd
 
 Found = TypeVar("Found")
 WORTH = 20_000
-"""Texts from which on an index is built: fewer are read in no time."""
+"""Number of texts from which an index is built; fewer are searched quickly without one."""
 
 
 def searched(database: Database, search: str, read: Callable[[TextIndex], Found]) -> Found:
@@ -30,10 +30,10 @@ def index_texts(project: Project) -> Iterator[float]:
     """Build or update the index, if the project is large enough for one.
 
     Yields:
-        The share of the texts that it holds, after each of many short steps; whoever stops asking stops it.
+        The share of texts in the index, after each of many short steps; the caller can stop at any step.
 
     Raises:
-        StoreError: None can be kept; the message says why.
+        StoreError: No index can be stored; the message says why.
     """
     with closing(project.database.open()) as reader:
         questions, completions = text_index.last_rows(reader)

@@ -93,8 +93,6 @@ _READABLE = 0o644 << 16
 
 
 class Rows(NamedTuple):
-    """The source of a member's lines."""
-
     name: str
     columns: Mapping[str, ColumnType]
     rows: Generator[Row, None, None]

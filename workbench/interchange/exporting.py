@@ -47,7 +47,7 @@ from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
 
 __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport", "Table", "export", "format_of"]
 
-# -- What an export is asked for.
+# -- The options of an export.
 
 
 Table = Literal["items", "labels", "verdicts", "outcomes", "tests"]
@@ -149,7 +149,6 @@ class Request(Struct, frozen=True, kw_only=True):
     selection: Selection
 
     def report(self, written: int, **more: Any) -> ExportReport:
-        """Return the report for this many rows."""
         file, table = path_text(self.options.file), self.options.table
         return ExportReport(written=written, file=file, format=self.format, table=table, **more)
 
@@ -283,12 +282,10 @@ _TEST_COLUMNS: dict[str, Kind] = {**dict.fromkeys(TestOutcome.__struct_fields__,
 
 
 def labels(request: Request) -> ExportReport:
-    """Write one row per label in force."""
     return request.report(write_table(request, _LABEL_COLUMNS, _labels(request)))
 
 
 def verdicts(request: Request) -> ExportReport:
-    """Write one row per verdict of any run."""
     found = store.stream_verdicts(request.project.database.reader(), request.selection)
     return request.report(write_table(request, _VERDICT_COLUMNS, found))
 
@@ -300,7 +297,6 @@ def outcomes(request: Request) -> ExportReport:
 
 
 def tests(request: Request) -> ExportReport:
-    """Write one row per test of an executed solution."""
     found = lines_by_test(request.project, request.selection)
     return _outcomes(request, _TEST_COLUMNS, found)
 
@@ -346,12 +342,10 @@ def _labels(request: Request) -> Iterator[tuple[object, ...]]:
             )
 
 
-# -- Items in the released schema, with everything, or as a table.
+# -- Items in the released schema, with all data, or as a table.
 
 
 class _Items:
-    """The selected items, one at a time; counts those without gold."""
-
     def __init__(self, request: Request) -> None:
         self._request = request
         self.without_gold = 0
@@ -376,7 +370,7 @@ def fixed(request: Request) -> ExportReport:
 
 
 def lines(request: Request) -> ExportReport:
-    """Write everything known of an item, with its labels."""
+    """Write all data of each item, with its labels."""
     labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
     def line(item: StoredItem) -> bytes:
@@ -401,7 +395,7 @@ def _write(request: Request, line: Callable[[StoredItem], bytes]) -> ExportRepor
     return request.report(written, without_gold=items.without_gold)
 
 
-# -- Files that are read elsewhere or back here: of other annotation tools, of labels, and archives.
+# -- Files for other tools or for reimport: other annotation tools, labels, and archives.
 
 
 _Element = Callable[[int, StoredItem, list[LabelLine]], object]
@@ -460,7 +454,7 @@ def _lines(request: Request) -> dict[tuple[str | None, str | None, str], list[La
     return found
 
 
-# -- How each format is written.
+# -- The writers of each format.
 
 
 Writer = Callable[[Request], ExportReport]

@@ -83,10 +83,10 @@ def plan_import(
     """Inspect the files and decide how to read them, before anything is written.
 
     Args:
-        columns: Our field -> their column (see ``parse_map``).
+        columns: Our field -> the file's column (see ``parse_map``).
         graders: Verifier -> the column of its verdicts (see ``parse_verdicts``).
-        source: Source of rows that name none, as ``domain/name``.
-        licence: The source's licence, for rows that name none.
+        source: Default source of rows, as ``domain/name``.
+        licence: Default licence of rows.
         max_line: Longest accepted line, in bytes.
         keep_equal: Keep equal rows of one file without ids as separate items; solutions of code always are.
 
@@ -124,7 +124,7 @@ def import_files(
 ) -> ImportReport:
     """Read files into the project; a file that was imported before changes nothing.
 
-    Files of problems are read before files of their solutions, whatever their order.
+    Files of problems are read before files of their solutions, in any order.
 
     Args:
         dataset: Name of the data set; None: the name in another tool's file, else the first file's name without its
@@ -166,7 +166,7 @@ def preview_import(
     """Return the report of ``import_files`` without writing anything.
 
     Args:
-        project: The project, or None when there is none yet.
+        project: The project, or None if it doesn't exist yet.
     """
     plans = _problems_first(plans)
     database = project.database if project is not None else None
@@ -293,7 +293,7 @@ def _graded(
 ) -> ImportReport:
     """Store the verdicts of logs' graders and return the report of all files.
 
-    The items are stored by now: after an interruption the same import finds them and continues here.
+    The items are already stored: after an interruption the same import finds them and continues here.
     """
     done: list[VerdictsImported] = []
     reports: list[FileReport] = []
@@ -382,7 +382,7 @@ def store_grades(
     version: str,
     columns: GraderColumns | None = None,
 ) -> VerdictsImported:
-    """Store the grades of a file whose items are stored; existing grades stay.
+    """Store the grades of a file whose items are stored; existing grades are kept.
 
     Args:
         refused: Rejected lines. Their ids may belong to other items: their grades are rejected, too.
@@ -425,7 +425,7 @@ def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
     return Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
 
 
-# -- What an import reports: what became of every row, of each file and of all together.
+# -- The report of an import: the fate of every row, by file and in total.
 
 
 class _RowCounts(Struct, frozen=True, kw_only=True):
@@ -433,13 +433,13 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
 
     Attributes:
         swapped_types: The two type columns were swapped in the file and have been corrected.
-        mapping: Our field -> their column.
+        mapping: Our field -> the file's column.
         repeated: Unchanged rows without ids that equal another row of their file: they are one item.
         mended: Rows of earlier imports that left quarantine because they are accepted now.
         reasons: Code -> number of rows in quarantine.
         quarantine: The first 20 of them, by line.
         code: Contents of code problems; only if a file holds some.
-        broken: Tests set apart because they say nothing about any solution; only if a file holds some.
+        broken: Excluded tests, which can't distinguish any solutions; only if a file holds some.
         broken_tests: The first 20 of them.
         verifiers: Names of a log's graders, each with the run that holds its verdicts; like the following fields only
             if a file may hold verdicts of graders.
@@ -500,7 +500,7 @@ class PreviewRow(Struct, frozen=True, kw_only=True):
 
 
 class ImportReport(_RowCounts, frozen=True, kw_only=True):
-    """The files of one command taken together.
+    """All files of one command.
 
     Attributes:
         first: Rows as they would be imported, if nothing is written.

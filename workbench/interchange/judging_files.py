@@ -61,17 +61,17 @@ class JudgedFiles(Struct, kw_only=True):
     """The result of `judge_files`.
 
     Attributes:
-        verifier: Its kind.
-        files: How many were judged.
+        verifier: The kind of the verifier.
+        files: Number of judged files.
         skipped: Files that had been judged before.
-        rows: Rows of those that were not skipped.
-        reused: Those of them in partitions that existed already.
-        refused: Rejected rows, also of files that were skipped; they are written to files of their own.
-        verdicts: The others by verdict.
-        errors: The verdicts "error" by reason: of solutions, those that were not run.
+        rows: Rows of judged files.
+        reused: Rows in partitions that already existed.
+        refused: Rejected rows, also of files that were skipped; they are written to separate files.
+        verdicts: Verdict -> number of rows.
+        errors: Reason -> number of verdicts "error"; for solutions, those that were not run.
         forgeable: Correct solutions with passes that could be forged; None if none are run.
         isolation: The sandbox level of solutions; None if none are run.
-        provenance: What their outcomes depend on besides; None if none had to be run this time.
+        provenance: Everything else that their outcomes depend on; None if none had to be run this time.
         cluster: Where the rows were judged, if not on this machine.
         output: Files written.
         refusals: Files of rejected rows.
@@ -116,22 +116,23 @@ def judge_files(
     Args:
         source: JSON Lines or Parquet, or a folder of such.
         target: A file of the same kind, or for a folder one with files of the same names.
-        kind: A verifier that works on this machine, or ``execution``: then rows have tests in the place of references.
-        columns: Our field -> their column, where they are not recognised.
+        kind: A verifier that works on this machine, or ``execution``: then rows have tests instead of references.
+        columns: Our field -> the file's column, if not recognised.
         prefix: Prefix of the names of the new columns.
-        partition: Rows of a partition.
-        workers: Worker processes, or solutions that run at a time; one per core by default.
+        partition: Rows for each partition.
+        workers: Worker processes, or solutions that run at once; one per core by default.
         on: A cluster that judges instead of this machine; receives statistics of its nodes.
-        force: Judge everything anew.
+        force: Judge everything again.
 
     Raises:
-        UsageError: There is no such verifier or option, it asks model servers, existing partitions were made with other
-            settings, a file has a column of a new one's name, or the address can't be a cluster's.
+        UsageError: The verifier or an option does not exist, the verifier calls model servers, existing partitions were
+            made with other settings, a file already has a column with the name of a new one, or the address is not
+            valid for a cluster.
         FormatError: A file can't be read or written, or the target exists already.
-        VerifierError: The verifier can't be used.
+        VerifierError: The verifier is unusable.
         UnsafeError: Solutions would be run with limits alone.
-        RunError: The isolation level doesn't hold here; there is no such cluster, no node of it may work, or its nodes
-            have died. What was judged until then is stored.
+        RunError: The isolation level is unavailable here; the cluster does not exist, has no usable node, or its nodes
+            have died. Results so far are stored.
     """
     verifier = Registry().load(kind, dict(options))
     sandboxed = cast("SandboxedVerifier", verifier) if verifier.isolation == "sandbox" else None
@@ -187,7 +188,7 @@ class _FileInProgress(NamedTuple):
     """A file in progress.
 
     Attributes:
-        done: Called when it is whole, before its partitions are removed.
+        done: Called when the file is complete, before its partitions are removed.
     """
 
     file: RowFile
@@ -197,8 +198,6 @@ class _FileInProgress(NamedTuple):
 
 
 class _Work:
-    """The files to judge, and what is known of those that are done."""
-
     def __init__(
         self,
         verifier: AnyVerifier,
@@ -298,16 +297,12 @@ class _Work:
 
 
 class _FileState(Struct):
-    """The recorded state of a judged file of a folder."""
-
     input: list[int]
     rows: int
     refused: int
 
 
 class _FolderState(Struct):
-    """The judged files of a folder, and the settings they were judged with."""
-
     made_of: dict[str, object]
     files: dict[str, _FileState]
 
@@ -407,7 +402,7 @@ def _size_of(row: HeldRow | Refusal) -> int:
     if isinstance(row, Refusal):
         return len(row.raw)
     item = row.item
-    # Of a long row of Parquet the beginning alone is kept as it was read.
+    # Of a long row of Parquet only the beginning of its raw bytes is kept.
     return max(len(item.raw), len(item.question) + len(item.reference) + len(item.completion))
 
 
@@ -468,7 +463,7 @@ class _PartitionSink:
         self._report.provenance = provenance
 
     def note_cluster(self, use: ClusterUse) -> None:
-        """See `runs.cluster.ClusterSink`: the report has it."""
+        """Store the use of the cluster for the report; see `runs.cluster.ClusterSink`."""
 
     def recall(self, key: bytes) -> Verdict | None:
         return self._known.get(key)

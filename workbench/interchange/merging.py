@@ -1,8 +1,8 @@
-"""Merging runs: verdicts of other machines on the same items join those here, with their evidence.
+"""Merges runs: imports verdicts of other machines on the same items, with their evidence.
 
 A verdict is accepted if the verifier is the same (kind, settings, templates, version) and the item is (names, texts,
 and for code its tests). Every item comes with all of its rows or with none, some hundred at a time; a killed merge can
-be started again, and nothing is merged twice. Existing verdicts stay: a verdict that differs is reported.
+be started again, and nothing is merged twice. Existing verdicts are kept: a differing verdict is reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from workbench.runs.verifying import require_idle
 
 
 def merge_runs(project: Project, others: Sequence[Path]) -> list[MergedRuns]:
-    """Merge the verdicts of other databases on the items here; those files are left as they are.
+    """Merge the verdicts of other databases on the items here; those files are not changed.
 
     Raises:
         RunError: A run to be extended is active here; what was merged before stays.
@@ -79,8 +79,6 @@ class _Here(NamedTuple):
 
 
 class _RunMerge:
-    """A run of another database being merged into the project."""
-
     def __init__(self, project: Project, theirs: Connection, run: ForeignRun, report: MergedRuns) -> None:
         self._project, self._theirs, self._run, self._report = project, theirs, run, report
         suites = run.verifier.config.get("suites")
@@ -192,7 +190,7 @@ class _RunMerge:
         try:
             counts = verdicts.of_selection(connection, number, selection)
         except WorkbenchError:
-            # It speaks of what is not here.
+            # It refers to data that is not here.
             selection = Selection() if is_new else row.selection
             counts = verdicts.of_selection(connection, number, selection)
         stored = verdicts.count(connection, number)

@@ -1,4 +1,4 @@
-"""Merging evolutions of tests: steps of other machines on the same problems join those here.
+"""Merges evolutions of tests: imports steps of other machines on the same problems.
 
 A problem's steps are accepted if its texts, its initial tests and its pool of solutions are the same here, and
 only as a continuation of the steps here; solutions keep their places in every vector.
@@ -29,7 +29,7 @@ _LETTERS: Final = frozenset(OUTCOMES)
 
 
 def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -> None:
-    """Merge the steps of another database's evolutions, each problem in a transaction of its own.
+    """Merge the steps of another database's evolutions, each problem in a separate transaction.
 
     Raises:
         RunError: A run is active here.
@@ -81,12 +81,6 @@ def _bound(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
 def _take(
     project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
 ) -> None:
-    """Merge the steps of a problem that follow those here.
-
-    Raises:
-        MalformedRow: It is not the same problem here, or its steps are invalid.
-        _OtherSteps: It has other steps here.
-    """
     with project.database.write() as connection:
         question = places.find(connection, one.name)
         if question is None:
@@ -127,11 +121,6 @@ def _ours(
 
 
 def _require_sound(steps: Sequence[Step], settings: EvolutionSettings) -> None:
-    """Raise unless the steps follow the rules of an evolution, so that metrics can be computed from them.
-
-    Raises:
-        MalformedRow: They don't.
-    """
     rounds = [(round, mode) for round in range(1, settings.rounds + 1) for mode in MODES]
     pool, *rest = steps
     if not isinstance(pool, PoolStep) or len(rest) > len(rounds) + 1:

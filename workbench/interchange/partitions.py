@@ -1,4 +1,4 @@
-"""Judged files: partitions next to the target file, each present whole or not at all, then joined into one.
+"""Judged files: partitions next to the target file, each present completely or not at all, then joined into one.
 
 A partition is a stretch of rows. Its judged rows are in ``NNNNNN.rows``, in the file's own form, the rejected rows
 in ``NNNNNN.refused``, and ``NNNNNN.json`` is written last: a partition without it does not exist.
@@ -38,7 +38,7 @@ class Partition(Struct, frozen=True, kw_only=True):
         rows: Rows it has read.
         refused: Rejected rows.
         verdicts: Judged rows, by verdict.
-        errors: The verdicts "error" by reason: of solutions, those that were not run.
+        errors: Reason -> number of verdicts "error"; for solutions, those that were not run.
         forgeable: Correct solutions with passes that could be forged.
     """
 
@@ -90,7 +90,6 @@ class Partitions:
         return self._descriptor >= 0
 
     def close(self) -> None:
-        """Release the lock, so that others can continue."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -155,7 +154,6 @@ def parts_of(target: Path) -> Path:
 
 
 def refusals_of(target: Path) -> Path:
-    """Return the path of the rejected rows."""
     return target.with_name(f"_{target.name}{REFUSED}")
 
 

@@ -13,7 +13,7 @@ from workbench.core.code import NotRun
 
 
 ColumnType = Literal["INTEGER", "REAL", "TEXT", "BLOB"]
-"""SQLite's, of a column."""
+"""SQLite's type of a column."""
 FORMAT: Final = "workbench-archive"
 VERSION: Final = 1
 """Version of the archive format, apart from its tables (`Manifest.schema`)."""
@@ -105,7 +105,7 @@ class SftLine(Struct, frozen=True, kw_only=True):
     Attributes:
         messages: The question and the completion, after the system text if there is one.
         model: Empty if unknown, as is ``source``: loaders infer a column's type from its first rows.
-        verifiers: Those that call the completion correct, if that was asked for.
+        verifiers: Verifiers that call the completion correct, if requested.
     """
 
     messages: tuple[Message, ...]
@@ -122,7 +122,7 @@ class PairLine(Struct, frozen=True, kw_only=True):
     """One line of ``--format pairs``: a question with a correct and an incorrect completion.
 
     Attributes:
-        verifiers: Those whose verdicts decide; empty if gold does.
+        verifiers: Verifiers whose verdicts decide; empty if gold does.
         chosen_model: Empty if unknown, as are ``rejected_model`` and ``source``; see `SftLine`.
     """
 
@@ -148,7 +148,7 @@ class SftReport(Struct, frozen=True, kw_only=True):
         verdicts: Verifier -> verdict (``none``: it has not judged the item) -> number of candidates.
         chosen: Items after all conditions.
         duplicates: Chosen items omitted because a completion of the same question has the same text.
-        beyond: Chosen items omitted because their question has enough.
+        beyond: Chosen items omitted because their question already has the maximum number.
         seed: Seed of the ``per_question`` draw; None if nothing was drawn.
         questions: Questions with a line.
         gold: Gold of the written completions (``none``: there is none) -> count.
@@ -212,7 +212,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     archive: ArchiveWritten | UnsetType = UNSET
 
 
-# -- What a merge of other databases' runs has done.
+# -- The report on merging runs of other databases.
 
 
 NAMED: Final = 1_000
@@ -239,15 +239,15 @@ class MergedRun(Struct, kw_only=True):
 
     Attributes:
         verifier: Its name.
-        shard: The share of the items it was asked for; None if it was no share.
+        shard: The shard of items that it was limited to; None if it was not.
         run: Its number here; None if nothing of it was merged.
         refused: Why nothing was merged; empty otherwise.
         taken: Verdicts that are new here.
-        unchanged: Verdicts that were here already.
-        conflicting: Verdicts that differ from those here, which stay.
+        unchanged: Verdicts that already existed here.
+        conflicting: Verdicts that differ from those here, which are kept.
         left_out: Verdicts on items that are not here, or not the same here.
-        judged: Items with a verdict here now, of those that the run is asked for.
-        items: Number of items that the run is asked for.
+        judged: Items with a verdict here now, of those requested for the run.
+        items: Number of items requested for the run.
         selection: These items, in words.
     """
 
@@ -271,8 +271,8 @@ class MergedEvolution(Struct, kw_only=True):
     Attributes:
         refused: Why nothing of it was merged; empty otherwise.
         taken: Steps of problems that are new here.
-        unchanged: Steps that were here already.
-        conflicting: Problems whose steps differ from those here, which stay.
+        unchanged: Steps that already existed here.
+        conflicting: Problems whose steps differ from those here, which are kept.
         left_out: Problems that are not here, or not the same here.
         begun: Problems whose evolution has begun here now.
         unbegun: Problems that can evolve here and have not begun.
@@ -310,7 +310,6 @@ class MergedRuns(Struct, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether everything was merged, or was here already."""
         refused = [run.refused for run in self.runs] + [evolution.refused for evolution in self.evolutions]
         return not (self.not_read or self.reasons or any(refused))
 

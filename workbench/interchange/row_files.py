@@ -48,13 +48,11 @@ class RowVerdict(NamedTuple):
 
     @property
     def rests_on_forgeable(self) -> bool:
-        """Tell whether the row is correct only by passes that a program could forge."""
+        """Return whether the row is correct only by forgeable passes."""
         return self.verdict.outcome is Outcome.CORRECT and any(one.forgeable for one in self.runs.values())
 
 
 class HeldRow(NamedTuple):
-    """A row that waits for its verdict: an item, and the source of its own columns."""
-
     item: ItemRecord
     own: Any
 
@@ -65,7 +63,7 @@ class RowFile(ABC):
     Args:
         items: The items in its rows.
         prefix: Prefix of the names of the new columns.
-        by_tests: Solutions are run: their outcomes have columns too.
+        by_tests: Whether solutions are run, so that their outcomes have columns.
     """
 
     def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
@@ -79,8 +77,8 @@ class RowFile(ABC):
         """Yield its rows after a number, in order.
 
         Raises:
-            FormatError: It can't be read in its format.
-            UsageError: It has a column of a new one's name.
+            FormatError: The file can't be read in its format.
+            UsageError: The file already has a column with the name of a new one.
         """
 
     @abstractmethod
@@ -106,7 +104,7 @@ class RowFile(ABC):
 
 
 class LinesFile(RowFile):
-    """JSON Lines: a row's own text stays as it is."""
+    """JSON Lines: a row's own text is unchanged."""
 
     def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
         super().__init__(plan, items, prefix, by_tests=by_tests)
@@ -126,7 +124,7 @@ class LinesFile(RowFile):
 
     def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
         for row, found in judged:
-            # An item has keys: there is something before the comma.
+            # An item has keys, so there is text before the comma.
             own = row.rstrip()[:-1].rstrip()
             cells = zip(self._keys, map(msgspec.json.encode, self._cells(found)), strict=True)
             file.write(own + b"".join(b"," + key + b":" + value for key, value in cells) + b"}\n")
@@ -206,11 +204,11 @@ def row_file(path: Path, columns: Mapping[str, str], prefix: str, *, by_tests: b
     """Open a file to judge.
 
     Args:
-        columns: Our field -> their column, where they are not recognised.
-        by_tests: Solutions are run against the tests in their rows.
+        columns: Our field -> the file's column, if not recognised.
+        by_tests: Run solutions against the tests in their rows.
 
     Raises:
-        FormatError: It holds no items, or is neither JSON Lines nor Parquet; or it can't be read.
+        FormatError: The file holds no items, is neither JSON Lines nor Parquet, or can't be read.
         UsageError: A column doesn't exist.
     """
     plan = plan_solutions(path, columns) if by_tests else plan_file(path, columns=columns)

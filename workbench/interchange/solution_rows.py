@@ -25,10 +25,10 @@ _CACHED_PROBLEMS: Final = 64
 
 
 def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
-    """Decide how to read a file of solutions; its tests take the place of the reference.
+    """Decide how to read a file of solutions; its tests replace the reference.
 
     Raises:
-        FormatError: It can't be read, or has no column of completions, or of tests.
+        FormatError: The file can't be read, or has no column of completions, or of tests.
         UsageError: ``columns`` names a missing column, or a field that solutions don't have.
     """
     for field in columns.keys() - {*_FIELDS}:
@@ -39,7 +39,7 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
     for field, what, known in (("completion", "completion", FIELDS["completion"]), ("reference", "tests", COLUMNS)):
         if field in plan.columns:
             continue
-        # A file without rows, as writers of many files leave some, holds no solutions.
+        # A file without rows, as some writers leave, holds no solutions.
         column = next((column for column in known if column in keys or not keys), None)
         if column is None:
             raise FormatError(f"{path}: no column holds the {what}.", f"Name it: {opt.map:{field}=COLUMN}")

@@ -1,4 +1,4 @@
-"""Files to train with: conversations that verifiers call correct, and pairs of correct and incorrect completions."""
+"""Training files: conversations that verifiers call correct, and pairs of correct and incorrect completions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SftLines:
         """Yield the lines.
 
         Raises:
-            UsageError: There are none.
+            UsageError: There are no lines.
         """
         for items in _by_question(self._request):
             different = _different(items)
@@ -79,7 +79,6 @@ class SftLines:
         return UsageError(f"No completion is chosen: nothing is written. {of}{f'; {said}' if said else ''}.")
 
     def report(self) -> SftReport:
-        """Return the fate of the completions, once all lines were read."""
         request, reader = self._request, self._request.project.database.reader()
         return SftReport(
             candidates=store.count_items(reader, self._open),
@@ -141,9 +140,9 @@ class _PairCounts(Struct):
 class PairLines:
     """The lines of ``pairs``, and why other questions have none.
 
-    Verdicts define correctness if verifiers are named, else gold. Of a question's pairs the first ones of
-    `crossed` are taken, correct and incorrect completions each in an order drawn by the seed: both are gone through
-    side by side and begun anew where they end, as by Pang et al. (Iterative Reasoning Preference Optimization, 2024).
+    Verdicts define correctness if verifiers are named, else gold. A question's pairs are the first ones of `crossed`,
+    with correct and incorrect completions each in an order drawn by the seed: both are iterated in parallel and
+    restarted at their ends, as by Pang et al. (Iterative Reasoning Preference Optimization, 2024).
     """
 
     def __init__(self, request: Request) -> None:
@@ -156,7 +155,7 @@ class PairLines:
         """Yield the lines.
 
         Raises:
-            UsageError: There are none.
+            UsageError: There are no lines.
         """
         counts = self._counts
         for items in _by_question(self._request, self._judges):
@@ -195,7 +194,6 @@ class PairLines:
         )
 
     def report(self) -> PairsReport:
-        """Return the fate of the questions, once all lines were read."""
         return PairsReport(
             questions=self._counts.questions,
             paired=self._counts.paired,
@@ -226,7 +224,7 @@ class PairLines:
 
 
 def crossed(left: list[T], right: list[T], most: int) -> Iterator[tuple[T, T]]:
-    """Return the first pairs of two lists, none twice: both side by side, shifted by one at each round."""
+    """Yield the first distinct pairs of two lists: both in parallel, shifted by one in each round."""
     count = len(left) * len(right)
     for place in range(min(most, count)):
         yield left[place % len(left)], right[(place + place // lcm(len(left), len(right))) % len(right)]

@@ -119,7 +119,6 @@ class AdjudicationSession:
         )
 
     def history(self, limit: int = HISTORY) -> list[OwnDecision]:
-        """List the person's own decisions, newest first."""
         return [
             OwnDecision(
                 task=event.task,

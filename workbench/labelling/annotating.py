@@ -129,7 +129,6 @@ class LabelSlot(NamedTuple):
 
 
 def current_slot(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> LabelSlot:
-    """Return the slot that this annotator's answer to a task would have now."""
     subject = subject_of(task, item)
     purpose = assignments.purpose_of(connection, task, subject, person, answered=answered(task, item))
     return LabelSlot(
@@ -324,11 +323,6 @@ class AnnotationSession:
     def _take_slot(
         self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
     ) -> None:
-        """Reserve the slot of an answer.
-
-        Args:
-            edits_past: The answer corrects one that no longer counts.
-        """
         again = edits_past and events.round_of(connection, task, subject) > 1
         if again and not assignments.holds(connection, task, subject, self.person.id):
             raise AnnotationError(
@@ -421,7 +415,6 @@ class AnnotationSession:
             ledger.record(connection, self._event("flag", item.completion, flagged=on, note=asked.strip() or None))
 
     def answers(self) -> list[OwnAnswer]:
-        """Return the coordinator's answers to the annotator's flags, newest last."""
         with self._lock:
             return flags.own_answers(self._blind)
 

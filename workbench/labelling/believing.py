@@ -294,7 +294,6 @@ class Believed:
 
     @property
     def most(self) -> int:
-        """Return the most events that the bundle may contain."""
         return MOST_EVENTS * max(len(self.items), 1)
 
     def check_maker(self, name: str) -> None:

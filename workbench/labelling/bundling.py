@@ -177,11 +177,6 @@ def _fill(
     goes_by: str,
     made: tuple[str, str],
 ) -> None:
-    """Write the contents into the new database.
-
-    Args:
-        made: The bundle's id, and when it was made.
-    """
     with target.database.write() as connection:
         rows = store.BundleRows(connection, secret(home), person.name)
 

@@ -79,15 +79,11 @@ class ClassRow(Struct, frozen=True, kw_only=True):
 
 
 class NotSettled(Struct, frozen=True, kw_only=True):
-    """A conflict that was not resolved, and the reason."""
-
     completion_id: str
     why: str
 
 
 class Settled(Struct, frozen=True, kw_only=True):
-    """The result of adjudicating many conflicts."""
-
     settled: int
     left_out: tuple[NotSettled, ...] = ()
 
@@ -151,7 +147,6 @@ class ConflictClasses:
                     ledger.reveal(connection, self.person.id, case.task, case.subject, rulings.LABELS)
 
     def rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[ClassRow]:
-        """Return some of a kind's conflicts, in the given order."""
         reader = self._database.reader()
         return [_row(reader, opened.cases[subject]) for subject in subjects if subject in opened.cases]
 

@@ -179,7 +179,6 @@ def version_in_force(connection: people.Connection) -> str:
 
 
 def newest(connection: people.Connection, *, among: Collection[str]) -> str | None:
-    """Return the newest of some versions that are in this project; None without one."""
     return max((row for row in _times(connection) if row[0] in among), key=lambda row: _age(*row), default=(None,))[0]
 
 

@@ -163,8 +163,6 @@ def merge_all(
 
 
 class _ReadFile(NamedTuple):
-    """The contents of a file; ``incoming`` is None if the file is not trusted."""
-
     file: Path
     incoming: Incoming | None
     guidelines: list[Guideline]
@@ -237,8 +235,6 @@ def _latest(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
 
 
 class _Taking:
-    """The merge of one file."""
-
     def __init__(self, project: Project, incoming: Incoming, file: str) -> None:
         self._database = project.database
         self._incoming = incoming

@@ -77,7 +77,6 @@ def enter(project: Project, link: str, earlier: str = "") -> Login | None:
 
 
 def who(project: Project, login: str) -> str | None:
-    """Return the name of the person of a login; None if it is invalid, expired or revoked."""
     if not _FORM.fullmatch(login):
         return None
     with explained(project.path):

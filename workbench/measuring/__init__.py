@@ -16,15 +16,14 @@ Comparing and combining verifiers
         completions.
     training_steps: scores by step. watching, watching_tables: what a verifier accepts during training.
 Scores and bias
-    scores: quality of scores. calibrating: scores as probabilities. validity: what verdicts depend on besides
-        correctness.
-    studies: sweeps and duels. pairwise: preferences between two completions. costs: cost of verdicts. curves: its
+    scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and duels.
+    pairwise: preferences between two completions. costs: cost of verdicts. curves: its
         plots.
 What if
     what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
 Next steps
-    planning: missing labels and their order. suggesting: suggested types.
-    counting: a project's counts. briefing: open matters, a sentence each.
+    planning: missing labels and their order. suggesting: suggested types. counting: a project's counts. briefing: open
+    matters, in sentences.
 For readers
     browsing: items, and those of pairs of annotators. reviewing: disagreements. paper, report: documents.
     records: data classes; those of metrics are in `statistics.records`. store: the SQL.

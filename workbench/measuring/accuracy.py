@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 
 SEED: Final = 0
-"""Of the deals behind p-values."""
+"""Seed of the permutations behind p-values."""
 
-# -- What the verifiers of a table would do where another share of completions is correct.
+# -- Expected metrics of a table's verifiers at another share of correct completions.
 
 
 def check_share(what: str, share: float | None) -> None:
     """Reject a number that is not a share.
 
     Raises:
-        UsageError: It is not from 0 to 1.
+        UsageError: The number is not from 0 to 1.
     """
     if share is not None and not 0 <= share <= 1:
         raise UsageError(f"The {what} is a share from 0 to 1, not {share:g}.", "Half of them is 0.5.")
@@ -72,7 +72,7 @@ def transfer(
     if prevalence is None and accept_rate is None:
         return [], []
     known = {entry.name: _rates(entries, entry) for entry in entries.everyone}
-    # What knows the gold it is measured on has no place among those to choose from.
+    # A baseline that knows the gold can't be a candidate.
     choice = [entry.name for entry in entries.everyone if entry.kind == "verifier" or entry.name in CONSTANTS]
     compared = {name: rates for name in choice if (rates := known[name]) is not None}
     ahead = best(list(compared.values())) if prevalence is not None else []
@@ -95,7 +95,7 @@ def _row(entry: Entry, known: Rates | None, prevalence: float | None, accept_rat
     from workbench.statistics.rates import accuracy_at, true_rate
 
     expected = None if known is None or prevalence is None else accuracy_at(prevalence, known)
-    # What a baseline says rests on no completion: there is nothing to estimate.
+    # A baseline's verdicts don't depend on completions: there is nothing to estimate.
     return TransferRow(
         verifier=entry.name,
         prevalence=prevalence,
@@ -126,15 +126,15 @@ def accuracy(
     """Return accuracy rows of each verifier's newest complete run (or of one run) and of the baselines.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
         by: One of ``GROUPS``, several with commas between them, or None for the row over all items only.
-        run: Exactly this run.
-        live: Take verifiers too that have no complete run yet but one on its way.
-        prevalence: Say also how accurate each would be where this share of completions is correct.
-        accept_rate: Say also which share of completions is correct where each accepts this share.
-        known: The columns, where gold is another than today's.
-        label_noise: Say also how accurate each would be against labels without error.
-        seed: Of the deals behind p-values; None for a normal distribution in their place, which comes at once.
+        run: Use exactly this run.
+        live: Also include verifiers whose first complete run is in progress.
+        prevalence: Also report expected accuracy at this share of correct completions.
+        accept_rate: Also report the share of correct completions at which each accepts this share.
+        known: The columns, if gold differs from today's.
+        label_noise: Also report expected accuracy against labels without errors.
+        seed: Seed of the permutations behind p-values; None for a normal approximation, which is fast.
 
     Raises:
         UsageError: An unknown verifier, run or group, a share outside 0 to 1, or gold whose noise is unknown.
@@ -171,7 +171,7 @@ def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> Accura
         counted = _CountedEntry(entries, entry)
         own, average = entries.remembered("accuracy", (entry,), partial(_figures, counted))
         rows += own
-        # What is said without a look at the completion can only differ by what gold is.
+        # A baseline's verdict doesn't depend on the completion, so its rows differ only by gold.
         if asked.by is not None and entry.name not in BASELINES and own[0].accuracy is not None:
             tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_tests, counted, seed))
         averages.append(average)
@@ -189,8 +189,6 @@ def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> Accura
 
 
 class _CountedEntry:
-    """One entry's verdicts and their counts, found when they are first asked for."""
-
     def __init__(self, entries: Entries, entry: Entry) -> None:
         self.asked, self.entry, self._entries = entries.asked, entry, entries
 
@@ -225,8 +223,8 @@ def _tests(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
 
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:
-    """Return the macro and micro averages over the groups shown; over types where no groups are shown or the groups
-    are the verifier's own.
+    """Return the macro and micro averages over the groups shown; over types if no groups are shown or the groups depend
+    on the verifier.
     """
     from workbench.statistics.accuracy import average, shares
 
@@ -260,7 +258,7 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
     """Return each verifier's accuracy corrected for label noise, once for each estimate of the annotators' error rate.
 
     Raises:
-        UsageError: Some gold is not people's, or nothing says how often they err.
+        UsageError: Some gold is not from annotators, or their error rate is unknown.
     """
     from workbench.statistics.rates import accuracy_behind_noise
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray
 
 Which = Literal["all", "wrong", "accepted", "refused", "undecided", "right"]
-"""All items, those that count as wrong, wrongly accepted, wrongly refused, not decided, or counting as right."""
+"""All items, or those wrong, wrongly accepted, wrongly rejected, undecided, or right."""
 
 _ORDER: Final[tuple[tuple[OutcomeCode, bool], ...]] = (
     (OutcomeCode.CORRECT, False),
@@ -33,17 +33,17 @@ _ORDER: Final[tuple[tuple[OutcomeCode, bool], ...]] = (
     (OutcomeCode.CORRECT, True),
     (OutcomeCode.INCORRECT, False),
 )
-"""Verdict and gold, most worth a look first: wrongly accepted, wrongly refused, undecided, right."""
+"""Verdict and gold in order of interest: wrongly accepted, wrongly rejected, undecided, right."""
 
 
 class AccuracyCell(Struct, frozen=True, kw_only=True):
     """A cell of an accuracy table.
 
     Attributes:
-        verifier: A verifier, one whose run is on its way too, or a baseline.
-        by: What the table is broken down by.
-        group: The cell's column; None for all items.
-        conditions: The items of the table.
+        verifier: A verifier (also one whose run is in progress) or a baseline.
+        by: The breakdown of the table.
+        group: The group of the cell; None for all items.
+        conditions: Conditions on the items of the table.
     """
 
     verifier: str
@@ -73,11 +73,11 @@ class JudgedItems:
     """The items a cell counts, wrong verdicts first.
 
     Attributes:
-        protocol: How undecided items count: that of the cell, else that of the project.
-        wrong: How many count as wrong (FP + FN of the cell).
-        right: How many count as right (TP + TN of the cell).
-        undecided: How many of both the verifier abstained or failed on.
-        left_out: Undecided items that the protocol doesn't count; they are not listed.
+        protocol: How undecided items are counted: the cell's protocol, else the project's.
+        wrong: Number of items that count as wrong (FP + FN of the cell).
+        right: Number of items that count as right (TP + TN of the cell).
+        undecided: Number of items in ``wrong`` and ``right`` on which the verifier abstained or failed.
+        left_out: Undecided items that the protocol doesn't count; these are not listed.
     """
 
     def __init__(self, project: Project, cell: AccuracyCell) -> None:
@@ -115,7 +115,6 @@ class JudgedItems:
         return array("q", self.item[self._of(which)].tobytes())
 
     def reasons(self, which: Which = "all") -> list[tuple[str, int]]:
-        """Count reason codes (or `NO_REASON`), most frequent first."""
         import numpy as np
 
         counts = np.bincount(self._reason[self._of(which)], minlength=len(self._names))
@@ -163,7 +162,7 @@ def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
     """Return the items that one cell of the accuracy table is counted from.
 
     Raises:
-        UsageError: The verifier has no run, or a condition or the property names something unknown.
+        UsageError: The verifier has no run, or a condition or the breakdown names something unknown.
     """
     return JudgedItems(project, cell)
 

@@ -158,19 +158,19 @@ def _transfer(report: AccuracyReport) -> Table:
     return table(" ".join(said), columns, report.transfer, notes=(note,))
 
 
-# -- Verifiers down, answer types across: what a person asks first.
+# -- Verifiers as rows, answer types as columns: the first question of most readers.
 
 
 _WEAKEST = "↓"
-"""Stands at the type a verifier is weakest on."""
+"""Marks the type on which a verifier is weakest."""
 
 
 class _Across(NamedTuple):
     """A verifier's row.
 
     Attributes:
-        whole: Its figures of all items.
-        weakest: The type it is weakest on, where there are several and it is wrong on some.
+        whole: Its metrics on all items.
+        weakest: Its weakest type, if there are several and it errs on some.
     """
 
     whole: AccuracyRow
@@ -291,7 +291,7 @@ def _line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) 
 def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
     """Return the report with its verifiers sorted by name, or by a metric of all items, best first.
 
-    Baselines stay behind; who has no such figure comes last among the verifiers.
+    Baselines come last, after verifiers without this metric.
     """
     order = [row.verifier for row in sorted(_everything(report), key=lambda row: _rank(row, key))]
     place = {name: at for at, name in enumerate(order)}
@@ -307,7 +307,7 @@ def accuracy_name(report: AccuracyReport, part: str = "") -> str:
     """Return the file name of a report.
 
     Args:
-        part: What of the data the report covers (``"A"``); empty for all of it.
+        part: The part of the data in the report (``"A"``); empty for all data.
     """
     fields = crossing(report.by) if report.by else ()
     words = ("accuracy", part, *fields, report.protocol, report.gold_choice)

@@ -1,7 +1,7 @@
-"""Lists the open matters of a project, a sentence each, most pressing first; every number comes from another module.
+"""Lists the open matters of a project in sentences, most urgent first; every number comes from another module.
 
-The order is that of `KINDS`: what is blocked until somebody acts, then what makes metrics wrong, then findings, then
-what runs in the background, and last what could be started. Within a kind the matter about most items comes first.
+The order is that of `KINDS`: blocked work, then problems that make metrics wrong, then findings, then work in the
+background, then possible next steps. Within a kind, the matter with the most items comes first.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 TENTATIVE: Final = 0.667
 SOUND: Final = 0.8
-"""Alphas from which on conclusions may rest on labels: tentatively, and without reserve (Krippendorff, Content
-Analysis, 2004, page 241)."""
+"""Least alphas for conclusions: tentative ones, and firm ones (Krippendorff, Content Analysis, 2004, page 241)."""
 _MOST_TESTED: Final = 50_000
-"""Solutions whose tests are counted for a sentence."""
+"""Most solutions whose tests are counted for a sentence."""
 _LONGEST = 160
-"""Characters of what somebody else wrote (a run's message, a question) that stand in a sentence."""
+"""Most characters of a quoted text (a run's message, a question) in a sentence."""
 
 
 class AccuracyRanking(Struct, frozen=True, kw_only=True):
     """The verifiers ranked by accuracy.
 
     Attributes:
-        verifiers: Their rows over all items, the most accurate first; those that nothing is measured of come last.
-        constant: The share of items on which the better constant verdict is right; None without gold.
-        protocol: How undecided verdicts count; None where nothing has been counted.
+        verifiers: Their rows over all items, the most accurate first; verifiers without metrics come last.
+        constant: Accuracy of the majority-class baseline; None without gold.
+        protocol: How undecided verdicts are counted; None without metrics.
     """
 
     verifiers: list[AccuracyRow]
@@ -60,7 +59,6 @@ class ProjectFacts:
 
     @cached_property
     def report(self) -> AccuracyReport:
-        """Return accuracy by subtype, or by type where there are no subtypes."""
         from workbench.measuring.accuracy import accuracy
 
         report = accuracy(self.project, by="subtype", seed=None)
@@ -101,7 +99,6 @@ class ProjectFacts:
 
     @cached_property
     def agreement(self) -> AgreementReport | None:
-        """Return the annotators' agreement on verdicts; None with fewer than two annotators."""
         from workbench.labelling.agreement.measuring import agreement
 
         several = sum(person.done > 0 for person in self.counts.people) > 1
@@ -111,7 +108,7 @@ class ProjectFacts:
         return max((run.run for run in self.runs if run.verifier == verifier and run.completed_at), default=0)
 
 
-# -- What stands still until somebody acts.
+# -- Blocked work.
 
 
 def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
@@ -210,7 +207,7 @@ def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
     return (person for person in people if person.conflicts and not person.paused)
 
 
-# -- What makes figures wrong.
+# -- Problems that make metrics wrong.
 
 
 def _failures(facts: ProjectFacts) -> Iterator[Matter]:
@@ -269,7 +266,7 @@ def _agreeing(kind: str, found: AgreementReport) -> Matter:
 
 
 def agreement_sentence(found: AgreementReport) -> str:
-    """Describe the annotators' agreement and what it allows; empty where no item has two labels."""
+    """Describe the annotators' agreement and its implication; empty if no item has two labels."""
     if not found.paired:
         return ""
     alpha = found.krippendorff_alpha
@@ -290,7 +287,7 @@ def _read_as(alpha: float | None) -> str:
     return "conclusions may rest on these labels"
 
 
-# -- What figures show.
+# -- Findings from metrics.
 
 
 def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
@@ -308,7 +305,7 @@ def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
-    # One without an error is weak nowhere: then it is said of the next.
+    # A verifier without errors has no weak cell, so the sentence is about the next one.
     best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
@@ -384,7 +381,7 @@ def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
         yield _agreeing("agreement", found)
 
 
-# -- What goes on by itself.
+# -- Work in the background.
 
 
 def _running(facts: ProjectFacts) -> Iterator[Matter]:
@@ -423,7 +420,7 @@ def _progress(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-# -- What could be begun.
+# -- Possible next steps.
 
 
 def _import(facts: ProjectFacts) -> Iterator[Matter]:
@@ -516,8 +513,8 @@ class MatterKind(NamedTuple):
     """A kind of matter.
 
     Attributes:
-        find: What there is of it.
-        late: Whether that takes figures that are measured, which may take seconds.
+        find: Yields the matters of this kind.
+        late: Whether it needs computed metrics, which may take seconds.
     """
 
     find: Callable[[ProjectFacts], Iterator[Matter]]
@@ -545,7 +542,7 @@ KINDS: Final = {
     "label": MatterKind(_label, late=True),
     "out": MatterKind(_out),
 }
-"""Every kind of matter by name, the most pressing first."""
+"""Every kind of matter by name, the most urgent first."""
 
 
 def matters(facts: ProjectFacts, *, late: bool) -> list[Matter]:
@@ -565,7 +562,7 @@ def briefed(project: Project) -> Status:
     return structs.replace(counts, briefing=ranked(matters(facts, late=False) + matters(facts, late=True)))
 
 
-# -- Words.
+# -- Wording.
 
 
 def _beginning(said: str) -> str:

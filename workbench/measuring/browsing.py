@@ -40,7 +40,7 @@ class ItemTable(QueryTable[BrowseRow]):
     """The items of one query.
 
     Attributes:
-        verifiers: Names of the verdict columns: verifiers that have a complete run.
+        verifiers: Names of the verdict columns: verifiers with a complete run.
     """
 
     def __init__(self, project: Project, query: BrowseQuery) -> None:
@@ -77,7 +77,7 @@ class ItemTable(QueryTable[BrowseRow]):
 def names(project: Project) -> dict[str, list[str]]:
     """Map each filter field to its values; verifiers are under ``verdict:``.
 
-    Of columns that were kept of a file, ``column:NAME``, these are values of the first rows.
+    For kept columns of a file, ``column:NAME``, these are values of the first rows.
     """
     reader = project.database.reader()
     kept = {COLUMN + name: values for name, values in extra_columns(reader).items()}
@@ -87,7 +87,7 @@ def names(project: Project) -> dict[str, list[str]]:
 def breakdowns(project: Project) -> tuple[str, ...]:
     """List the breakdowns of metrics: `GROUPS`, then kept columns whose first rows share values.
 
-    Of `GROUPS` those in `TOLD` are named where there is code.
+    Those in `TOLD` are included only for code.
     """
     reader = project.database.reader()
     groups = (by for by in GROUPS if by not in TOLD or has_code(reader))
@@ -101,7 +101,7 @@ def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...
         verifiers: Those that have a complete run.
 
     Raises:
-        UsageError: One of them is no condition, or names an unknown field, value or verifier.
+        UsageError: A condition is malformed, or names an unknown field, value or verifier.
     """
     if text.count('"') % 2:
         raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
@@ -123,10 +123,10 @@ def find(project: Project, key: str) -> list[int]:
 
 
 def meant(project: Project, said: str) -> list[int]:
-    """Return row ids of the completions whose own id or question id equals or ends with a key.
+    """Call `find`, and require a match.
 
     Raises:
-        UsageError: There is none; the hint says which id is like it.
+        UsageError: No completion matches; the hint names a similar id.
     """
     reader = project.database.reader()
     if found := browsing.meant(reader, said):
@@ -136,24 +136,24 @@ def meant(project: Project, said: str) -> list[int]:
 
 
 def read(project: Project, completion: int) -> ItemDetail:
-    """Read everything about one item without recording the look; callers that show it call ``reveal``.
+    """Read everything about one item without recording the view; callers that show it call ``reveal``.
 
     Raises:
-        UsageError: There is no such item.
+        UsageError: The item does not exist.
     """
     return browsing.detail(project.database.reader(), completion)
 
 
 def detail(project: Project, completion: int, also: Collection[str] = ()) -> ItemDetail:
-    """Read everything about one item for the coordinator, and record the look as a reveal.
+    """Read everything about one item for the coordinator, and record the view as a reveal.
 
     A later label by the same person on the item is marked unblinded.
 
     Args:
-        also: The people as whom the coordinator works in this app.
+        also: Other people as whom the coordinator works in this app.
 
     Raises:
-        UsageError: There is no such item.
+        UsageError: The item does not exist.
     """
     found = read(project, completion)
     reveal(project, completion, also)
@@ -185,12 +185,11 @@ def write_item(project: Project, item: ItemDetail) -> Path:
 
 
 def reveal(project: Project, completion: int, also: Collection[str] = ()) -> None:
-    """Record that the coordinator has seen gold, verdicts or labels of an item (once an item); see ``detail``."""
+    """Record once that the coordinator has seen an item's gold, verdicts or labels; see ``detail``."""
     reveal_each(project, [completion], also)
 
 
 def reveal_each(project: Project, completions: Sequence[int], also: Collection[str] = ()) -> None:
-    """Call `reveal` for several items."""
     with project.database.write("normal") as connection:
         looking = [people.add(connection, coordinator_name(), "coordinator")]
         looking += [people.add(connection, name) for name in also]
@@ -206,7 +205,7 @@ def reveal_examples(project: Project, kind: str, options: Mapping[str, str], als
 
     Args:
         kind: A kind, or the name of a verifier.
-        options: Option values, over those of the name.
+        options: Option values, which override those of the name.
     """
     from workbench.runs.choosing import choose
     from workbench.runs.store.settled import shown_by
@@ -216,14 +215,13 @@ def reveal_examples(project: Project, kind: str, options: Mapping[str, str], als
 
 
 def reveal_shown_to(project: Project, verifier: str, also: Collection[str] = ()) -> None:
-    """Call `reveal_examples` by a verifier's name, where its stored requests are read."""
     from workbench.runs.store.settled import shown_items
 
     if items := shown_items(project.database.reader()).get(verifier):
         reveal_each(project, items, also)
 
 
-# -- The items behind a cell of the pair matrix: what two people said of each.
+# -- The items behind a cell of the pair matrix: the labels of two people.
 
 
 class LabelledRow(Struct, frozen=True, kw_only=True):
@@ -238,8 +236,8 @@ class PairItems:
     """The items that two annotators have both labelled.
 
     Attributes:
-        differing: Row ids of completions on which they differ, in the order of import.
-        same: Those on which they agree.
+        differing: Row ids of completions with different labels, in the order of import.
+        same: Row ids of completions with equal labels.
     """
 
     def __init__(self, project: Project, said: dict[int, tuple[str, str]]) -> None:
@@ -259,14 +257,14 @@ class PairItems:
 def pair_items(
     project: Project, task: Task, a: str, b: str, *, coarse: bool = False, latest: bool = False
 ) -> PairItems:
-    """Return the items that agreement between two annotators is counted from.
+    """Return the items behind the agreement of two annotators.
 
     Args:
-        coarse: Take answer types by their letter.
-        latest: Labels of the round under way in place of the first.
+        coarse: Compare answer types by their letter.
+        latest: Use labels of the current round instead of the first.
 
     Raises:
-        UsageError: One of them has no label here.
+        UsageError: One of them has no label in this project.
     """
     found = counted(project, task, coarse=coarse, latest=latest)
     for name in (a, b):

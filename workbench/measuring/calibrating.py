@@ -54,10 +54,10 @@ def calibrate(
     """Return a verifier's scores as probabilities, cross-fitted: each question is calibrated on other questions.
 
     Args:
-        folds: Parts of the questions.
+        folds: Number of parts of the questions.
 
     Raises:
-        UsageError: There are no scores, or too few correct or incorrect completions with a score and gold.
+        UsageError: There are no scores, or too few correct or incorrect completions have a score and gold.
     """
     import numpy as np
     from msgspec import structs

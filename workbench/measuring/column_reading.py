@@ -1,7 +1,7 @@
 """Reads all items, or a run's verdicts, into columns; large tables are read by several threads.
 
-SQLite reads outside the GIL: each thread has its own connection and a share of the items. All must read the same state
-of the database, which the history mark identifies; if something was written in between, one thread reads all.
+SQLite reads outside the GIL: each thread has its own connection and a share of the items. All threads must read the
+same state of the database, identified by the history mark; if it changed in between, one thread reads everything.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
 
 _WORTH: Final = 100_000
-"""Items of a share at least: to open a connection takes as long as reading some thousands."""
+"""Fewest items of a share: opening a connection takes as long as reading several thousand items."""
 _MOST: Final = 4
 
 Share = TypeVar("Share")
@@ -66,7 +66,7 @@ def _bounds(number: int) -> list[int]:
 def _by_threads(
     database: Database, connection: Connection, read: Callable[[Connection, Share], Found], shares: Sequence[Share]
 ) -> list[Found] | None:
-    """Read each share in its own thread, the first in this one; None for one share, or if the database has changed in
+    """Read each share in its own thread, the first in this one; None for one share, or if the database changed in
     between.
     """
     first, *others = shares

@@ -1,4 +1,4 @@
-"""Columns as tables of arrays, read from the database whole or for ranges of rows that may have changed."""
+"""Columns as tables of arrays, read from the database in full or for ranges of rows that may have changed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
     """Columns with one value an item; the arrays of a table are never modified.
 
     Attributes:
-        columns: Name -> values. A column of names holds positions in them.
-        names: A column of names -> what the positions stand for; some may have no item.
+        columns: Name -> values. A column of names holds positions in ``names``.
+        names: Column of names -> the names in order of position; some may have no item.
     """
 
     columns: Mapping[str, Array]
@@ -50,7 +50,7 @@ def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbe
     ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
 
     Args:
-        numbers: Of these items, where they have been read.
+        numbers: Numbers of these items, if already read.
     """
     import numpy as np
 
@@ -89,8 +89,8 @@ def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbe
 def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
     """Read a run's verdicts on the items of a range.
 
-    Columns: ``outcome`` (-1 for no verdict), ``reason`` (the first for no verdict) and, where the run has any,
-    ``score`` (float64, NaN for none).
+    Columns: ``outcome`` (-1 for no verdict), ``reason`` (the first for no verdict) and, if the run has any, ``score``
+    (float64, NaN for none).
 
     Args:
         items: Row ids of the items of the range.
@@ -141,7 +141,7 @@ def _within(values: Array, least: int, most: int) -> bool:
 
 
 def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, aligned: int) -> ColumnPart:
-    """Convert a table to its file form; see `ColumnHeader`."""
+    """Convert a table to the form stored in a file; see `ColumnHeader`."""
     head = ColumnHeader(
         run=run,
         version=mark.version,
@@ -169,7 +169,6 @@ def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> Co
 
 
 def joined(parts: Sequence[ColumnTable]) -> ColumnTable:
-    """Concatenate tables of items; names keep the order of first appearance."""
     import numpy as np
 
     names = {

@@ -1,4 +1,4 @@
-"""The columns that every metric is counted from: items' properties as integers, and one dense vector a run."""
+"""The columns behind every metric: items' properties as integers, and one dense vector for each run."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ if TYPE_CHECKING:
     from workbench.statistics.intervals import Clusters
 
 
-# -- The columns of an open database, kept in memory and beside it, and brought up to date where something changed.
+# -- The columns of an open database, kept in memory and in files, and updated where something changed.
 
 
 WORTH = 20_000
-"""Rows read from the database since the last time from which on a part is written to its file."""
+"""Rows read from the database since the last write, from which a part is written to its file."""
 _COLUMNS, _COLUMNS_BYTES = 24, 96 * 2**20
 _FIGURES, _FIGURES_BYTES = 64, 32 * 2**20
 VERDICTS_BYTES = 128 * 2**20
-"""What the verdicts of all runs may take that are kept; the others are read from their files again."""
+"""Most bytes for cached verdicts of all runs; other verdicts are read from their files again."""
 Made = TypeVar("Made")
 
 
@@ -63,8 +63,8 @@ class Remembered:
     """A cache of results computed from immutable arrays: least recently used results are dropped.
 
     Args:
-        most: How many things are kept.
-        most_bytes: How much their arrays may take together; the newest is kept whatever it takes.
+        most: Most cached results.
+        most_bytes: Most bytes of their arrays together; the newest result is always kept.
     """
 
     def __init__(self, most: int, most_bytes: int) -> None:
@@ -81,8 +81,8 @@ class Remembered:
         """Return the cached result of these sources, or compute it.
 
         Args:
-            name: Stands for one kind of thing.
-            sources: What it is made of.
+            name: Identifies the kind of result.
+            sources: The objects from which it is computed.
         """
         with self._lock:
             held = self._held.get(name)
@@ -118,8 +118,8 @@ class RememberedPart(NamedTuple):
     """A part as of one point in the database's history.
 
     Attributes:
-        item: Row ids of the items its rows stand for.
-        unsaved: How many rows were read from the database since it was last in a file.
+        item: Row ids of the items of its rows.
+        unsaved: Rows read from the database since it was last written to a file.
     """
 
     table: ColumnTable
@@ -129,13 +129,13 @@ class RememberedPart(NamedTuple):
 
 
 class ColumnMemory:
-    """The parts of one database: its items, and the verdicts of each run that was asked for.
+    """The parts of one database: its items, and the verdicts of each requested run.
 
-    Any thread may ask. Arrays that were handed out never change: what is new stands in new ones.
+    Safe for threads. Returned arrays never change: new data is stored in new arrays.
 
     Attributes:
-        derived: Further columns, made from these.
-        figures: What was counted from columns.
+        derived: Further columns derived from these.
+        figures: Results computed from columns.
     """
 
     def __init__(self, database: Database) -> None:
@@ -256,10 +256,10 @@ def _added(old: IntArray, new: IntArray) -> list[Range]:
 
 
 _BY_CODE = (*FIELDS, "length", "gold", "state")
-"""Fields of conditions that are decided by the columns, and the few states there are; the database decides others."""
+"""Fields whose conditions are evaluated on the columns; other conditions are evaluated by the database."""
 _OPERATORS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt}
 _GOLD_WORDS = ("incorrect", "correct", "none")
-"""By gold; the last is that of -1."""
+"""Words by gold; the last one is for -1."""
 
 
 class Groups(Struct, frozen=True, kw_only=True, eq=False):
@@ -267,8 +267,8 @@ class Groups(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         code: Each item's position in ``names`` (int32).
-        names: What the positions stand for; some may have no item.
-        parts: The same for a crossing, the name of each part.
+        names: The groups' names; a group may have no item.
+        parts: For a crossing, the name of each part.
     """
 
     code: IntArray
@@ -279,8 +279,8 @@ class Groups(Struct, frozen=True, kw_only=True, eq=False):
 class Columns:
     """All visible items in order of row id, and the verdicts on them, at one point in time.
 
-    A run's verdicts are as they stood when they were first asked for, unless those of so many runs were that memory is
-    bounded by reading them again. Nobody may change an array.
+    A run's verdicts are as of their first use, except if they are dropped from the limited cache and read again. Arrays
+    must not be changed.
 
     Attributes:
         item: Row ids of the completions (int64).
@@ -300,7 +300,7 @@ class Columns:
 
         Args:
             columns: Columns of `column_tables.read_items`, one value an item.
-            names: What the codes of those with names stand for.
+            names: Names of the codes in columns with names.
         """
         for values in columns.values():
             values.setflags(write=False)
@@ -329,10 +329,10 @@ class Columns:
     def gold_counts(self, choice: GoldChoice, rows: BoolArray | None = None) -> dict[str, int]:
         """Count the items with the chosen gold by its source: adjudicated, agreed, imported, none.
 
-        Items without it that wait for an adjudicator are no ``none``, but a ``conflict``, where there are any.
+        Items without gold that need an adjudicator count as ``conflict``, if there are any, and not as ``none``.
 
         Args:
-            rows: Which items are meant; None for all.
+            rows: A mask of the items to count; None for all.
         """
         import numpy as np
 
@@ -354,11 +354,11 @@ class Columns:
         """Group items by a property, or by a combination of several such as ``"type,domain"``.
 
         Args:
-            by: One or more of `GROUPS`; the names of a crossing are those of its parts with `JOINED` between them.
-            run: Whose reasons are meant.
+            by: One or more of `GROUPS`; the names of a crossing join those of its parts with `JOINED`.
+            run: The run whose reasons are meant.
 
         Raises:
-            UsageError: A part is none of `GROUPS`, or stands there twice.
+            UsageError: A part is not in `GROUPS`, or occurs twice.
         """
         parts = crossing(by)
         key = ("groups", parts, run if REASON in parts else None)
@@ -369,10 +369,10 @@ class Columns:
         )
 
     def clusters(self, by: str | None = None, run: int | None = None) -> Clusters:
-        """Return the items' groups and questions, as an accuracy table needs them; see `groups`.
+        """Return the items' groups and questions, for an accuracy table; see `groups`.
 
         Raises:
-            UsageError: As `groups`.
+            UsageError: See `groups`.
         """
         from workbench.statistics.intervals import clusters
 
@@ -387,7 +387,7 @@ class Columns:
         )
 
     def of_clusters(self, field: str, by: str | None = None, run: int | None = None) -> IntArray:
-        """Return the group of each of the `clusters` by another property, which its items normally share."""
+        """Return the group of each of the `clusters` by another property that its items normally share."""
         import numpy as np
 
         clusters, other = self.clusters(by, run), self.groups(field, run)
@@ -410,11 +410,11 @@ class Columns:
         return self._of(run).columns["outcome"]
 
     def score(self, run: int | None) -> FloatArray | None:
-        """Return a run's scores, NaN where it gave none (float64); None for a run without scores."""
+        """Return a run's scores, NaN without one (float64); None for a run without scores."""
         return None if run is None else self._of(run).columns.get(SCORE)
 
     def reasons(self, run: int | None) -> Groups:
-        """Group items by the reason of a run's verdict; those without a verdict are under `NO_REASON` too."""
+        """Group items by the reason of a run's verdict; items without a verdict are also under `NO_REASON`."""
         return self.groups(REASON, run)
 
     def datasets(self, rows: BoolArray | slice) -> set[str]:
@@ -450,8 +450,8 @@ class Columns:
         """Return a result, computed anew only if one of its source arrays has changed.
 
         Args:
-            name: What the figure is, in words that no other figure has.
-            sources: The arrays, all of them handed out by these columns or by this method.
+            name: A unique name of the result.
+            sources: The source arrays, all returned by these columns or by this method.
         """
         return self._memory.figures.get(name, sources, make)
 
@@ -459,7 +459,7 @@ class Columns:
         import numpy as np
 
         compared, wanted = _OPERATORS[condition.operator], value_of(condition)
-        wanted.encode()  # What is no text can't be asked of the database either.
+        wanted.encode()  # A value that is not text can't be looked up in the database either.
         if condition.field == "gold":
             return np.array([compared(word, wanted) for word in _GOLD_WORDS], dtype=np.bool_)[self.gold("final")]
         if condition.field == "state":
@@ -544,13 +544,13 @@ def gold_counts(project: Project, selection: Selection, choice: GoldChoice) -> d
     return found.gold_counts(choice, found.chosen(selection))
 
 
-# -- What ``doctor`` says of the columns beside the database.
+# -- The ``doctor`` check of the column files.
 
 
 def column_finding(project: Project) -> Finding:
     """Check that each column file that would be used equals the database.
 
-    A file that fits but differs would falsify metrics: the database was changed behind the program's back.
+    A file that would be used but differs makes metrics wrong: another program changed the database.
     """
     folder = column_files.folder(project.path)
     files = sorted(path for path in folder.glob("*") if not path.name.startswith((".", text_index.NAME)))

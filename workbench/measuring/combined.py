@@ -1,4 +1,4 @@
-"""Tables of best of n, estimates and downstream scores: rows with a sentence each, in every format."""
+"""Tables of best of n, estimates and downstream scores: rows, each with a sentence, in every format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RowWords(NamedTuple):
     """A row in words.
 
     Attributes:
-        standing: How it stands to what it is compared with; empty where it is not compared.
+        standing: The result of its comparison; empty if it is not compared.
         words: Sentences.
     """
 
@@ -47,11 +47,11 @@ class CombinedTable(Struct, frozen=True, kw_only=True):
     """One table of a report.
 
     Attributes:
-        name: For the name of a file.
-        records: What its rows were made from, with figures in full.
-        said: What each row says.
-        against: What rows are compared with; empty where they are not.
-        begin: The row to look at first.
+        name: Its name in file names.
+        records: The records behind its rows, with full-precision metrics.
+        said: The sentences of each row.
+        against: What rows are compared with; empty if they are not compared.
+        begin: The row that is shown first.
     """
 
     name: str
@@ -73,7 +73,7 @@ def head(report: CombinedReport) -> str:
 
 
 def conclusion(report: CombinedReport) -> str:
-    """Summarize the first table in a sentence; empty where it compares nothing."""
+    """Summarize the first table in a sentence; empty if it compares nothing."""
     first = next(_parts(report))
     stands = [said.standing for said in first.said if said.standing]
     if not stands:
@@ -117,7 +117,7 @@ def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Rec
     return CombinedTable(name=name, table=table, records=records, said=tuple(map(say, records)))
 
 
-# -- what rows say ---------------------------------------------------------------------------------
+# -- Sentences of rows.
 
 
 def _of_pick(one: BestOfRow) -> RowWords:
@@ -157,7 +157,7 @@ def _of_nothing(_one: Struct) -> RowWords:
     return RowWords()
 
 
-# -- in every format -------------------------------------------------------------------------------
+# -- Output in every format.
 
 
 def combined_as(report: CombinedReport, place: int, form: TableForm) -> str:

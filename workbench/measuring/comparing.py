@@ -37,14 +37,12 @@ if TYPE_CHECKING:
 
 
 GROUPS: Final = tuple(group for group in selection.GROUPS if group != "reason")
-"""What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
+"""Groupings of wins and losses, single or crossed; without reasons, which belong to one verifier."""
 TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run", Command("verify DB NAME"))
-"""What is said, and what to do about it."""
+"""The message, and the next step."""
 
 
 class ComparedItem(Struct, frozen=True, kw_only=True):
-    """An item with its gold and the verdicts of A and B."""
-
     item: BrowseRow
     gold: OutcomeCode
     a: OutcomeCode
@@ -55,7 +53,7 @@ class PairedComparison:
     """A comparison and the items behind it.
 
     Attributes:
-        report: The figures; its examples are empty.
+        report: The metrics, without examples.
         ids: Row ids of the items of each quadrant, in the order of import.
     """
 
@@ -109,10 +107,10 @@ def compare(
     """Return the metrics of `compared`.
 
     Args:
-        examples: Name at most so many of the items of each quadrant.
+        examples: Most items listed for each quadrant.
 
     Raises:
-        UsageError: As `compared`.
+        UsageError: See `compared`.
     """
     found = compared(project, a, b, protocol=protocol, gold=gold, selection=selection, by=by)
     return structs.replace(found.report, examples=found.examples(examples))
@@ -132,10 +130,10 @@ def compared(
     """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs no run.
 
     Args:
-        by: One of `GROUPS` or several with commas between them: count wins and losses by it too.
+        by: One of `GROUPS` or several with commas between them: wins and losses are also counted by it.
 
     Raises:
-        UsageError: Both are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
+        UsageError: Both verifiers are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
     """
     protocol = protocol or protocol_of(project)
     _check(a, b, by)
@@ -254,7 +252,7 @@ def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, quest
     return compare_groups(cells, question, groups.code[np.searchsorted(everything.item, ids)], groups.names)
 
 
-# -- Verifiers' agreement with each other and their errors in common: which of them are worth combining.
+# -- Agreement and joint errors of verifiers: which of them are worth combining.
 
 
 def joint_errors(
@@ -268,10 +266,10 @@ def joint_errors(
     """Return agreement and joint errors of every two verifiers, each pair on the items that count for both.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
 
     Raises:
-        UsageError: There are fewer than two verifiers, or one has no complete run.
+        UsageError: There are fewer than two verifiers, or a verifier has no complete run.
     """
     protocol = protocol or protocol_of(project)
     from workbench.statistics.joint_errors import Verdicts, judge_pair, verdict_codes

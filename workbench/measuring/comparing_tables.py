@@ -39,7 +39,7 @@ from workbench.tables.table import Columns, column, count, ends, figure, table, 
 Report = CompareReport | FamilyReport | JointErrorReport
 
 METRICS: Final = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "mcc": "MCC"}
-"""Metric -> what people call it."""
+"""Metric -> its display name."""
 
 _WIDTH = 79
 _KINDS: dict[Quadrant, str] = {
@@ -48,10 +48,10 @@ _KINDS: dict[Quadrant, str] = {
     "both_wrong": "both wrong",
     "both_right": "both right",
 }
-"""Quadrant -> what it is called, those that tell most first."""
+"""Quadrant -> its display name, the most informative first."""
 
 
-# -- any comparison --------------------------------------------------------------------------------
+# -- Any comparison.
 
 
 def comparison_as(report: Report, form: TableForm) -> str:
@@ -59,7 +59,7 @@ def comparison_as(report: Report, form: TableForm) -> str:
     if form.format == "text" and not form.is_choosing:
         return comparison_text(report)
     if form.format == "csv":
-        # A line for all items and one a group; else a line a pair.
+        # One line for all items and for each group; else one line for each pair.
         lines = list(_pair_lines(report)) if isinstance(report, CompareReport) else list(_lines(report))
         return figures_csv(lines, report.protocol, report.gold_choice)
     named = (with_counting(one, report.protocol, report.gold_choice) for one in _tables(report))
@@ -104,7 +104,7 @@ def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any
         yield {"a": found.pop("a"), "b": found.pop("b"), **found}
 
 
-# -- a pair ----------------------------------------------------------------------------------------
+# -- A pair.
 
 
 def compare_text(report: CompareReport) -> str:
@@ -119,8 +119,6 @@ def pair_tables(report: CompareReport) -> tuple[Table, ...]:
 
 
 class _Counts(NamedTuple):
-    """Counts of items by B's verdict."""
-
     name: str
     right: int
     wrong: int
@@ -219,7 +217,6 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
 
 
 def is_clear(figures: PairedFigures) -> bool:
-    """Return whether the comparison in words calls one of the two better."""
     return all(_signs(figures))
 
 

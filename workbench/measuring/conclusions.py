@@ -17,9 +17,9 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 _CHANCE: Final = " (not significant)"
 _TOO_FEW: Final = "(too few questions to say how sure)"
 _ONE_SIDED: Final = 0.025
-"""How often a 95 % interval ends below the truth."""
+"""Probability that a 95 % interval ends below the truth."""
 _NAMED: Final = 3
-"""The most verifiers that a sentence names before it counts the others."""
+"""Most verifiers named in a sentence; others are counted."""
 
 
 class Weakness(NamedTuple):
@@ -27,9 +27,9 @@ class Weakness(NamedTuple):
 
     Attributes:
         row: The cell.
-        ties: Other cells that are as accurate.
-        may_be_chance: Its interval, made as wide as the number of cells looked at asks for, holds what its verifier has
-            over all items, and no test says that the cell differs from what it is set against.
+        ties: Other cells with the same accuracy.
+        may_be_chance: Whether the difference may be chance: the cell's interval, widened for the number of cells,
+            contains its verifier's accuracy on all items, and no test finds the cell significantly different.
     """
 
     row: AccuracyRow
@@ -37,7 +37,7 @@ class Weakness(NamedTuple):
     may_be_chance: bool
 
     def place(self, report: AccuracyReport) -> str:
-        """Name the group, and count the cells, of all verifiers, that are as low."""
+        """Name the group, and count the cells of all verifiers with the same accuracy."""
         like = f" ({counted(self.ties, 'other cell')} as low)" if self.ties else ""
         return f"{group_name(self.row.group, report.by)}{like}"
 
@@ -47,14 +47,14 @@ class Weakness(NamedTuple):
 
 
 def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | None:
-    """Return the least accurate cell; None where no verifier that was measured in several groups errs.
+    """Return the least accurate cell; None if no verifier with several groups errs.
 
-    The least of many looks weak by chance: the way from a cell's accuracy to its interval's end is stretched by as much
-    as the normal quantile for so many cells is further out (Bonferroni; Dunn, "Multiple comparisons among means",
-    Journal of the American Statistical Association 56, 1961).
+    The least of many cells looks weak by chance, so the distance from a cell's accuracy to the end of its interval is
+    scaled by the ratio of the normal quantile for that many cells to the usual one (Bonferroni; Dunn, "Multiple
+    comparisons among means", Journal of the American Statistical Association 56, 1961).
 
     Args:
-        verifier: Only its cells: the least accurate of those that are weak beyond chance goes first.
+        verifier: Only its cells; the least accurate of the significantly weak ones comes first.
     """
     measured = measured_whole(report) if verifier is None else verifiers_of(report)
     over_all = {row.verifier: row.accuracy or 0.0 for row in measured if verifier in (None, row.verifier)}
@@ -126,9 +126,7 @@ def _best(known: Sequence[AccuracyRow]) -> str:
 
 
 def behind_constant(rows: Iterable[AccuracyRow]) -> str:
-    """Name the verifiers that are less often right than one verdict for all of the same items; empty if there are
-    none.
-    """
+    """Name the verifiers below the majority-class baseline on the same items; empty if there are none."""
     behind = [row for row in rows if row.accuracy is not None and row.accuracy < _constant(row).share]
     by_constant = itertools.groupby(sorted(behind, key=_constant), _constant)
     return " ".join(_behind(better, list(ones)) for better, ones in by_constant)
@@ -146,8 +144,6 @@ def _behind(better: _Constant, rows: Sequence[AccuracyRow]) -> str:
 
 
 class _Constant(NamedTuple):
-    """One verdict for all: its name in tables, and how often it is right."""
-
     name: str
     share: float
 

@@ -26,24 +26,24 @@ from workbench.tables.files import written
 from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
 
 Price = Literal["dollars", "tokens", "seconds", "calls"]
-"""What accuracy is set against."""
+"""The unit of cost."""
 THOUSAND: Final = 1_000
 
 
 class CostRow(Struct, frozen=True, kw_only=True):
-    """One verifier. Costs are those of an average item, as if nothing had been stored before.
+    """One verifier. Costs are those of an average item without a cache.
 
     Attributes:
-        items: Items of the selection with a verdict, over which the averages are taken.
-        calls: Replies its verdict rests on.
-        prompt_tokens: None where a server didn't say.
-        completion_tokens: What it wrote to judge, thoughts included; None where a server didn't say.
-        executing_tokens: The same of simulated executions (MCTS-Judge, arXiv 2502.12468, table 2, superscript).
-        writing_tokens: The same of tests that were written, which a problem's completions share.
-        seconds: From asking to the reply, summed over calls; of a verifier that asks nobody its own work.
-        dollars: None where a call has no known price.
-        leads: Whether no verifier of the table is as accurate for less, or more accurate for as much; None where its
-            accuracy or price is unknown.
+        items: Items of the selection with a verdict, over which costs are averaged.
+        calls: Replies behind its verdict.
+        prompt_tokens: None if a server didn't report them.
+        completion_tokens: Tokens written to judge, including reasoning; None if a server didn't report them.
+        executing_tokens: Tokens of simulated executions (MCTS-Judge, arXiv 2502.12468, table 2, superscript).
+        writing_tokens: Tokens of generated tests, which a problem's completions share.
+        seconds: From request to reply, summed over calls; for a verifier without a server, its computing time.
+        dollars: None if a call has no known price.
+        leads: Whether it is on the Pareto front: no verifier of the table is as accurate for less, or more accurate at
+            the same price. None if its accuracy or price is unknown.
     """
 
     verifier: str
@@ -69,7 +69,7 @@ class CostReport(Struct, frozen=True, kw_only=True):
     """The costs of verifiers, the most accurate first.
 
     Attributes:
-        against: What the leading ones are leading for.
+        against: The unit of cost of the Pareto front.
     """
 
     protocol: Protocol3
@@ -91,11 +91,11 @@ def costs(
     """Return the accuracy of each verifier's newest complete run, and the cost of its verdicts on the same items.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
-        against: Dollars by default where all are known, else tokens.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
+        against: The unit of cost; by default dollars if all are known, else tokens.
 
     Raises:
-        UsageError: An unknown verifier, or one without a complete run.
+        UsageError: A verifier is unknown or has no complete run.
     """
     protocol = protocol or protocol_of(project)
     report = accuracy(project, verifiers=verifiers, protocol=protocol, gold=gold, selection=selection)
@@ -149,7 +149,7 @@ def _summed(values: Iterable[float | None]) -> float | None:
     return total
 
 
-# -- Who leads: the Pareto front of accuracy and price.
+# -- The Pareto front of accuracy and price.
 
 
 _PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
@@ -161,7 +161,6 @@ _PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
 
 
 def price_of(row: CostRow, price: Price) -> float | None:
-    """Return the price of an average item; None if unknown."""
     return _PRICES[price](row)
 
 
@@ -213,7 +212,7 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     """Tabulate accuracy with tokens, seconds and dollars.
 
     Args:
-        clock: Whether seconds are shown, which differ from run to run.
+        clock: Show seconds, which differ from run to run.
     """
     chose = [row.verifier for row in report.rows if row.accuracy.selection_judge]
     shown: Columns[CostRow] = (

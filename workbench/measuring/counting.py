@@ -25,6 +25,5 @@ def status(project: Project) -> Status:
 
 
 def every_dataset(project: Project) -> list[DatasetInfo]:
-    """List data sets with their sizes, in the order of import."""
     with project.database.reading() as reader:
         return overview.datasets(reader)

@@ -38,11 +38,11 @@ def cost_plot(report: CostReport) -> Scatter | None:
 
 
 _COLUMNS, _LINES = 56, 12
-"""Cells of a plot in letters."""
+"""Cells of a text plot."""
 
 
 def plot_text(plot: Scatter) -> str:
-    """Draw a plot for a terminal: a letter a dot, ``*`` where several share a cell, with a legend below."""
+    """Draw a plot for a terminal: one letter for each dot, ``*`` for several in one cell, with a legend below."""
     dots = list(zip(ascii_letters, plot.dots, strict=False))
     low, high = min(dot.y for _, dot in dots), max(dot.y for _, dot in dots)
     spread = high - low or 1.0
@@ -59,7 +59,9 @@ def plot_text(plot: Scatter) -> str:
 
 
 def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:
-    """Plot accuracy against each numeric setting, a line for every choice of the others (MCTS-Judge, figure 5)."""
+    """Plot accuracy against each numeric setting, one line for each combination of the others (MCTS-Judge, figure
+    5).
+    """
     for option in dict.fromkeys(name for point in report.points for name in point.settings):
         lines: dict[str, list[tuple[float, float]]] = {}
         for point in report.points:

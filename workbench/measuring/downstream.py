@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class _BenchmarkScores(Struct, frozen=True):
-    """Scores on one benchmark, or mean ranks on all.
+    """Scores on one benchmark, or mean ranks over all.
 
     Attributes:
         benchmark: None for all.
@@ -73,12 +73,12 @@ def downstream(
     Args:
         path: JSON lines or a table; see `DownstreamLine` and `TrainedModelLine` of
             `workbench.statistics.records.combined`.
-        by: What items are grouped by, as for accuracy.
-        scored_by: The verifier that says which completions of the models named there are correct; None for gold.
+        by: The grouping of items, as for accuracy.
+        scored_by: The verifier that scores the completions of the models in the file; None for gold.
 
     Raises:
-        FormatError: The file can't be read, or has no line that can be taken.
-        UsageError: None of its verifiers has a complete run, or there is nothing that ``scored_by`` could score.
+        FormatError: The file can't be read, or has no valid line.
+        UsageError: No verifier in it has a complete run, or there is nothing for ``scored_by`` to score.
     """
     protocol = protocol or protocol_of(project)
     from workbench.statistics import correlation
@@ -124,11 +124,11 @@ def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
 
 
 def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
-    """Return scores of verifiers on other benchmarks in the file's order, averaged where there are several.
+    """Return scores of verifiers on other benchmarks in the file's order, averaged if there are several.
 
     Raises:
-        FormatError: It can't be read, or a line of it is refused.
-        UsageError: A score is no share.
+        FormatError: The file can't be read, or a line is rejected.
+        UsageError: A score is not from 0 to 1.
     """
     read = _read(path)
     if read.refused:
@@ -146,11 +146,6 @@ def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
 
 
 def _measured(project: Project, path: Path, named: Iterable[str]) -> tuple[str, ...]:
-    """Return the file's verifiers that have a complete run.
-
-    Raises:
-        UsageError: None has.
-    """
     known = {*browsing.newest_runs(project.database.reader(), without=JUDGES_NOTHING).values(), BASELINE}
     here = tuple(name for name in named if name in known)
     if not here:
@@ -287,7 +282,7 @@ def _reason(found: _BenchmarkScores, verifiers: int, measured: Associations) -> 
     return None
 
 
-# -- Downstream scores as text: bars of accuracy beside bars of scores, and their rank correlation.
+# -- Downstream scores as text: bars of accuracy next to bars of scores, and their rank correlation.
 
 
 _BAR = 16

@@ -37,7 +37,7 @@ _OF_MODEL = ("verifier", "model")
 
 
 Measure = Callable[[TrainedModelLine], Sequence[DownstreamLine]]
-"""The scores of a model; it refuses one that has none (`RefusedError`)."""
+"""Returns the scores of a model; raises `RefusedError` if it has none."""
 
 
 def unmeasured(_line: TrainedModelLine) -> Sequence[DownstreamLine]:
@@ -45,8 +45,6 @@ def unmeasured(_line: TrainedModelLine) -> Sequence[DownstreamLine]:
 
 
 class DownstreamScores(Struct, frozen=True):
-    """The scores of a file in its order, and the rejected lines."""
-
     lines: list[DownstreamLine]
     refused: list[Refusal]
 
@@ -54,13 +52,13 @@ class DownstreamScores(Struct, frozen=True):
 def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) -> DownstreamScores:
     """Read a file, gzipped or not.
 
-    A second score of a verifier on a benchmark with the same step and seed is refused, and the first one stays.
+    A second score of a verifier on a benchmark with the same step and seed is rejected.
 
     Args:
-        measure: Gives the scores of a line that names a model and no score.
+        measure: Returns the scores of a line that names a model instead of a score.
 
     Raises:
-        FormatError: The file can't be read as what it is.
+        FormatError: The file can't be read in its format.
     """
     found = DownstreamScores([], [])
     seen: dict[tuple[object, ...], int] = {}
@@ -86,11 +84,6 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
 
 
 def _scores(row: SourceDocument, measure: Measure, *, is_table: bool) -> Sequence[DownstreamLine]:
-    """Return the scores of a line.
-
-    Raises:
-        RefusedError: It can't be read, lacks a field, or names a model without a score.
-    """
     try:
         row.json.decode()
         tokens = _OBJECT.decode(row.json)
@@ -114,11 +107,6 @@ def _number_in(cell: str) -> float | str:
 
 
 def _value(name: str, value: object, required: Collection[str]) -> Any:
-    """Convert one field's value.
-
-    Raises:
-        RefusedError: It is missing or of another kind.
-    """
     if value is None:
         if name in required:
             raise RefusedError("missing_field", name, f"{name} is missing. {FORM} {MODEL_FORM}")

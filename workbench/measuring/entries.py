@@ -1,4 +1,4 @@
-"""The rows of an accuracy table, and the columns each is counted from."""
+"""The rows of an accuracy table, and the columns behind each."""
 
 from __future__ import annotations
 
@@ -24,16 +24,14 @@ if TYPE_CHECKING:
     from workbench.statistics.permutations import CellTest, Pieces
 
 
-# -- The cells of an accuracy table against what their groups belong to: deltas, p-values, q-values.
+# -- Tests of cells of the accuracy table against the rest of their scope: differences, p-values, q-values.
 
 
 Parts: TypeAlias = tuple[str, ...]
-"""What names a group among the rows of one entry."""
+"""Identifies a group among the rows of one entry."""
 
 
 class CellKey(NamedTuple):
-    """A cell of the table: whose row of which group."""
-
     verifier: str
     parts: Parts
 
@@ -57,10 +55,10 @@ def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: P
 
 
 def tests_of(columns: AccuracyColumns, pieces: Pieces, seed: int | None) -> dict[Parts, CellTest]:
-    """Run the permutation test of each group that is a part of the items.
+    """Run the permutation test of each group that is a proper part of the items.
 
     Args:
-        seed: Of the deals that are drawn; None for a normal distribution in their place.
+        seed: Seed of the permutations; None for a normal approximation.
     """
     from workbench.statistics.permutations import cell_tests
 
@@ -72,12 +70,12 @@ def with_tests(
 ) -> tuple[list[AccuracyRow], CellTests | None]:
     """Return the rows of a table with p- and q-values, and how these were computed.
 
-    The two groups of a type that has no others are set against each other: one test, however many cells show it. Where
-    groups belong to several scopes, as subtypes do to types, those of one verifier in one scope are a family.
+    If a scope has only two groups, they are compared with each other: it is one test, even if several cells show it. If
+    groups belong to several scopes, as subtypes belong to types, the tests of one verifier in one scope are a family.
 
     Args:
-        tests: By verifier, those of `tests_of`.
-        seed: Theirs.
+        tests: Verifier -> results of `tests_of`.
+        seed: The seed of these tests.
     """
     from workbench.statistics.subgroups import tree
 
@@ -107,7 +105,7 @@ def with_tests(
 
 
 def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]:
-    """Compute q-values over tables that are read together: cells count in tables that are significant.
+    """Compute q-values over tables that are reported together: cells are tested in significant tables only.
 
     Args:
         reports: Tables by name.
@@ -130,10 +128,10 @@ def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]
 
 
 TypeField: TypeAlias = Literal["type", "subtype"]
-"""How finely answer types are told apart."""
+"""Granularity of answer types."""
 
 MAJORITY: Final = "majority-by-type"
-"""What says of each item the class most frequent in its type: it knows the gold it is measured on."""
+"""The baseline that predicts the majority class of each type; it knows the gold on which it is measured."""
 CONSTANTS: Final[dict[str, OutcomeCode]] = {BASELINE: OutcomeCode.INCORRECT, "always-correct": OutcomeCode.CORRECT}
 BASELINES: Final = (*CONSTANTS, MAJORITY)
 """Rows of every table; they need no run."""
@@ -143,10 +141,10 @@ class AccuracyQuery(Struct, frozen=True, kw_only=True):
     """A request for an accuracy table.
 
     Attributes:
-        verifiers: Names; empty for all that have a complete run and judge completions.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
         by: A property or a crossing of several; None for the row over all items only.
         run: Exactly this run; None for the newest complete one of each verifier.
-        live: Show verifiers too that have no complete run yet but one on its way.
+        live: Also include verifiers whose first complete run is in progress.
     """
 
     verifiers: tuple[str, ...] = ()
@@ -162,9 +160,9 @@ class Entry(Struct, frozen=True, kw_only=True, eq=False):
     """A verifier or a baseline.
 
     Attributes:
-        run: The run its verdicts come from; None for a baseline.
-        outcome: Its `OutcomeCode` of every visible item, -1 where it has none (int8).
-        expected: How many verdicts its run will have, while that has never been complete; None for any other.
+        run: The run that provides its verdicts; None for a baseline.
+        outcome: Its `OutcomeCode` on every visible item, -1 without one (int8).
+        expected: Expected verdicts of a run that has never been complete; None for other runs.
     """
 
     name: str
@@ -178,9 +176,10 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
     """The items one entry is measured on.
 
     Attributes:
-        columns: Its verdicts beside gold.
+        columns: Its verdicts with gold.
         kind: Each item's answer type, a position in the names of `Entries.kinds`.
-        scope: Each cluster's type, where the groups are subtypes: each is set against its type, not against all items.
+        scope: The type of each cluster if the groups are subtypes: a subtype is compared with its type, not with all
+            items.
     """
 
     columns: AccuracyColumns
@@ -196,7 +195,7 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
         """Split its questions by group.
 
         Args:
-            counted: Its verdicts against gold, by question and group.
+            counted: Its verdicts compared with gold, by question and group.
         """
         import numpy as np
 
@@ -211,15 +210,16 @@ class Entries:
     """The verifiers and baselines of a table, and its items.
 
     Args:
-        known: The items, where their gold is another than today's.
+        known: The columns, if gold differs from today's.
 
     Attributes:
         everything: All visible items.
-        everyone: Verifiers in the order they came, then the baselines that no verifier is named like.
+        everyone: Verifiers in the order of creation, then the baselines whose names no verifier has.
         kinds: The items by answer type.
-        tied: Types in which gold is correct as often as incorrect.
-        items: How many of the chosen items have gold.
-        own: Verifiers whose verdicts some of that gold was read from -> items of it, on which they aren't measured.
+        tied: Types with as much correct as incorrect gold.
+        items: Number of chosen items with gold.
+        own: Verifiers whose verdicts are the source of some gold -> items with that gold, on which they are not
+            measured.
     """
 
     def __init__(self, project: Project, asked: AccuracyQuery, known: Columns | None = None) -> None:
@@ -256,7 +256,7 @@ class Entries:
 
     @property
     def unfinished(self) -> dict[str, float]:
-        """Map each verifier whose run has never been complete to the share that is judged."""
+        """Map each verifier whose run has never been complete to the share of items judged so far."""
         return {
             entry.name: min(int((entry.outcome >= 0).sum()) / max(entry.expected, 1), 1.0)
             for entry in self.everyone
@@ -276,7 +276,6 @@ class Entries:
         )
 
     def gold_counts(self) -> dict[str, int]:
-        """Count the chosen items with gold by its source; see `Columns.gold_counts`."""
         return self.everything.gold_counts(self.asked.gold, self._kept)
 
     def datasets(self) -> set[str]:

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
 
 
 _MIXES = "type", "model", "length"
-"""What the mix of labelled items is looked at by, alone and two at once, beside what items are grouped by.
-
-The first one is shown.
+"""Properties by which the mix of labelled items is checked, singly and in pairs, in addition to the grouping. The first
+one is shown.
 """
 
 
@@ -49,10 +48,10 @@ class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
     """A share to be estimated; arrays with one value an item.
 
     Attributes:
-        truth: 1 or 0 where there is gold, -1 where there is none.
-        predicted: What the predictors expect it to be, from 0 to 1.
+        truth: Gold: 1 or 0, -1 without gold.
+        predicted: The predictors' expectation, from 0 to 1.
         group: Positions in ``names``.
-        place: Where the item stands among all that are chosen.
+        place: The item's position among all chosen items.
     """
 
     quantity: Quantity
@@ -82,16 +81,16 @@ def estimate(
 ) -> EstimateReport:
     """Estimate a verifier's accuracy, and the share of correct completions, by prediction-powered inference.
 
-    Every item the verifier has judged counts, but those that people excluded and checks. The mean vote of the
-    predictors is what gold is expected to be: a verifier that abstains or fails leaves it even. For the share of
-    correct completions the verifier itself is a predictor, too.
+    Every item judged by the verifier counts, except excluded items and checks. The mean vote of the predictors is the
+    expected gold; an abstention or a failure counts as one half. For the share of correct completions the verifier
+    itself is also a predictor.
 
     Args:
         predictors: Verifiers whose verdicts predict gold; empty for all others with a complete run.
-        by: What to group by, as for accuracy: figures by group, and a stratified one of all.
+        by: The grouping, as for accuracy: estimates by group, and a stratified one of all items.
 
     Raises:
-        UsageError: There is no predictor, no complete run, or nothing has gold.
+        UsageError: There is no predictor, no complete run, or no item with gold.
     """
     protocol = protocol or protocol_of(project)
     reader = project.database.reader()
@@ -137,11 +136,6 @@ def estimate(
 
 
 def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the predictors' names.
-
-    Raises:
-        UsageError: There are none, or the verifier is among them.
-    """
     if verifier in named:
         raise UsageError(f"{verifier} can't predict where it is right itself.", f"Name others: {opt.predictor}")
     known = named or tuple(judge.name for judge in judges_of(project) if judge.name not in (verifier, BASELINE))
@@ -186,7 +180,7 @@ def _shares(
     own, is_known = outcomes[verifier], found.gold >= 0
     others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
     right = np.where(is_known, grade(own, found.gold, protocol).right, np.int8(-1))
-    # An undecided verdict counts as "incorrect", or as wrong whatever gold is.
+    # An undecided verdict counts as "incorrect", or as wrong regardless of gold.
     predicted_right = np.where(own == OutcomeCode.CORRECT, others, 1 - others)
     if protocol == "strict":
         predicted_right[own >= OutcomeCode.ABSTAIN] = 0
@@ -207,11 +201,11 @@ def _shares(
 
 
 def _votes(outcomes: list[IntArray]) -> FloatArray:
-    """Return the mean vote on each item: 1 accepts, 0 rejects, no vote is one half."""
+    """Return the mean vote on each item: 1 accepts, 0 rejects, 0.5 without a vote."""
     import numpy as np
 
     worth = np.array([0, 2, 1, 1, 1], dtype=np.int16)
-    # Halves are counted as whole numbers: with many items an array of fractions for each verifier would be large.
+    # Half votes are counted as whole numbers: a float array for each verifier would be large with many items.
     halves = sum(worth[outcome] for outcome in outcomes)
     return np.asarray(halves / (2 * len(outcomes)), dtype=np.float64)
 
@@ -338,7 +332,7 @@ def _mix(share: _EstimatedShare) -> list[MixRow]:
     with_label = np.isin(share.question, share.question[share.truth >= 0])
     counts = []
     for side in (with_label, ~with_label):
-        # A group of completions, such as a model, may hold a part of a question's: it counts in each.
+        # A group, such as a model, may contain only some of a question's completions; it counts in each group.
         pairs = clusters(share.question[side], share.group[side], len(share.names))
         counts.append(np.bincount(pairs.group, minlength=len(share.names)))
     rows = [

@@ -52,8 +52,8 @@ def family(
     """Compare every two verifiers, or every one with ``against``, each pair on the items that count for both.
 
     Args:
-        verifiers: Names; empty for all that can be compared.
-        against: The reference; it belongs to the family whether it is named among the verifiers or not.
+        verifiers: Names; empty for all comparable verifiers.
+        against: The reference; it belongs to the family even if it is not among ``verifiers``.
 
     Raises:
         UsageError: There are fewer than two verifiers, one has no complete run, or no pair has items in common.
@@ -88,8 +88,6 @@ def family(
 
 
 class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
-    """One verifier's items that count, and its figures on them."""
-
     judge: VerifierRun
     graded: Graded
     questions: int
@@ -148,11 +146,11 @@ def _matches(standings: list[_VerifierFigures], against: str | None) -> list[tup
 
 
 def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
-    """Group verifiers, by rank, that are not distinguishable; those without items in common are not either.
+    """Group verifiers, by rank, that are not distinguishable; verifiers without common items are not distinguishable
+    either.
 
-    Holm and not Benjamini-Hochberg decides: a ranking is one statement made of all its pairs, so that one false pair
-    makes it false, and pairs that share a verifier depend on each other in ways under which only Holm's bound is sure
-    to hold.
+    Holm decides, not Benjamini-Hochberg: a ranking is one statement about all its pairs, which one false pair makes
+    false, and pairs that share a verifier are dependent in ways under which only Holm's bound is guaranteed.
     """
     import numpy as np
 
@@ -201,17 +199,17 @@ def _common(standings: list[_VerifierFigures]) -> int:
     return int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings])))
 
 
-# -- A family of verifiers, and their agreement and errors in common: tables, and what they say.
+# -- A family of verifiers, and their agreement and joint errors: tables and sentences.
 
 
 STANDINGS: Final = ("better", "worse", "not distinguishable")
-"""What a pair's tests can say of A."""
+"""Possible results of a pair's tests for A."""
 SELF: Final = "·"
-"""Stands where a verifier meets itself."""
+"""Marks the diagonal of the matrix."""
 _WIDTH = 79
 
 
-# -- a family --------------------------------------------------------------------------------------
+# -- A family.
 
 
 def family_text(report: FamilyReport) -> str:
@@ -257,7 +255,7 @@ def differences_table(report: FamilyReport) -> Table:
         pair = pairs.get((a, b)) or pairs.get((b, a))
         if pair is None:
             return NONE
-        difference = pair.difference if pair.a == a else 0.0 - pair.difference  # never "-0.000"
+        difference = pair.difference if pair.a == a else 0.0 - pair.difference  # Never "-0.000".
         return signed(difference) + ("*" if pair.holm_p < report.level else " ")
 
     holm = f"Holm's p below {report.level} over {counted(len(report.family), 'pair')}"
@@ -292,7 +290,7 @@ def pairs_table(report: FamilyReport) -> Table:
 
 
 def classify_pair(pair: FamilyPair, level: float) -> str:
-    """Classify what a pair's tests conclude about A, one of `STANDINGS`."""
+    """Classify the result of a pair's tests for A: one of `STANDINGS`."""
     return STANDINGS[2] if pair.holm_p >= level else STANDINGS[pair.difference < 0]
 
 
@@ -313,7 +311,7 @@ def ranking(report: FamilyReport) -> str:
     return f"Not distinguishable: {together}. Any two not grouped together here differ."
 
 
-# -- errors in common ------------------------------------------------------------------------------
+# -- Joint errors.
 
 
 def errors_text(report: JointErrorReport) -> str:
@@ -326,7 +324,6 @@ def error_tables(report: JointErrorReport) -> tuple[Table, ...]:
 
 
 def agreement_table(report: JointErrorReport) -> Table:
-    """Tabulate the agreement of every two verifiers, with or without gold."""
     chose = report.selection_judges
     columns: Columns[JudgePair] = (
         word("A", lambda pair: with_mark(pair.a, chose)),
@@ -380,8 +377,6 @@ def errors_table(report: JointErrorReport) -> Table:
 
 
 class _InClass(NamedTuple):
-    """A pair's errors within a gold class."""
-
     pair: JudgePair
     gold: str
     errors: JointErrors
@@ -419,7 +414,7 @@ def best_pair(report: JointErrorReport) -> str:
     )
 
 
-# -- what comparisons share ------------------------------------------------------------------------
+# -- Shared parts of comparisons.
 
 
 def plain_tables(tables: Sequence[Table]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Verdicts next to gold: the runs that are meant, and their outcomes in the order of the items."""
+"""Verdicts next to gold: the runs, and their outcomes in the order of the items."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 BASELINE: Final = "always-incorrect"
-"""What a verifier that accepts nothing would say; it needs no run."""
+"""The baseline that accepts nothing; it needs no run."""
 
 
 class VerifierRun(Struct, frozen=True):
-    """A verifier's name and the run its verdicts come from; None for a baseline that needs none.
+    """A verifier's name and the run that provides its verdicts; None for a baseline without a run.
 
     Attributes:
-        expected: How many verdicts the run will have, while it has never been complete; None for any other.
+        expected: Expected verdicts of a run that has never been complete; None for other runs.
     """
 
     name: str
@@ -49,9 +49,9 @@ class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
         question: Row ids of their questions, the clusters (int64).
         gold: 1 correct, 0 incorrect, -1 none (int8).
         judges: The verifiers in order.
-        outcomes: For each verifier each item's `OutcomeCode`, -1 where it has no verdict (int8), and where it failed
-            if it failed on all.
-        failed: Verifiers that failed on every item they were asked about, and on how many: they are not measured.
+        outcomes: For each verifier the `OutcomeCode` of each item (int8): -1 without a verdict, and for failures of a
+            verifier that failed on all items.
+        failed: Verifiers that failed on every item -> number of items; they are not measured.
     """
 
     item: IntArray
@@ -68,12 +68,12 @@ def judges_of(
     """Return the newest complete run of each verifier, or exactly one run.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
-        run: Exactly this run.
-        live: Take verifiers too that have no complete run yet but one on its way.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
+        run: Use exactly this run.
+        live: Also include verifiers whose first complete run is in progress.
 
     Raises:
-        UsageError: An unknown verifier or run, or a verifier without a complete run.
+        UsageError: A verifier or run is unknown, or a verifier has no complete run.
     """
     reader = project.database.reader()
     if run is not None:
@@ -113,7 +113,7 @@ def judged(
 
     Args:
         verifiers: As for `judges_of`.
-        known: The columns, where they have been read already.
+        known: The columns, if already read.
 
     Raises:
         UsageError: See `judges_of`; or the selection names something unknown.
@@ -171,7 +171,7 @@ def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-# -- How figures were counted, in the line that stands above them.
+# -- The line above a table that states how metrics were computed.
 
 
 def counting(protocol: Protocol3, choice: GoldChoice, gold: Mapping[str, int]) -> str:
@@ -183,11 +183,10 @@ def gold_counting(choice: GoldChoice, gold: Mapping[str, int]) -> str:
     return f"gold {choice} ({sources})"
 
 
-# -- Models by name: which one stands behind a verifier, and when two names mean the same.
+# -- Names of models: the model behind a verifier, and equality of names.
 
 
 def model_of(verifier: ConfiguredVerifier) -> str | None:
-    """Return the model a verifier asks; for imported verdicts the verifier's own name; None without a model."""
     model = verifier.config.get("model")
     return str(model) if model else verifier.name if verifier.kind == IMPORTED else None
 

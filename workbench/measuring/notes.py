@@ -1,4 +1,4 @@
-"""Caveats to read before quoting an accuracy table: a plain sentence each."""
+"""Caveats to read before quoting an accuracy table, in plain sentences."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 NO_TYPES: Final[dict[TypeField, str]] = {"type": "no answer type: ", "subtype": "no subtype: "}
-"""What stands in the sentence that says what files have in its place."""
+"""Beginnings of the sentence about the values that files have instead."""
 _NAMED = 5
-"""Names in a sentence at most."""
+"""Most names in a sentence."""
 
 
 _HEAVY = 5
-"""So many times as many questions as would say as much: that is said."""
+"""Ratio of questions to effective questions from which a note is added."""
 
 
 def notes_for(
@@ -49,12 +49,12 @@ def notes_for(
     shown: Mapping[str, Sequence[int]],
     shares: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Return the sentences on a report that has none yet.
+    """Return the notes on a report.
 
     Args:
-        known: What is known of the project's untyped questions, and of these items, for a report that has any.
-        shown: Items that verifiers are shown as examples, by verifier.
-        shares: Which share of the items a verifier's run was asked for, by verifier; only those of a share.
+        known: Returns details of untyped questions for some items; called only if the report has any.
+        shown: Verifier -> items shown to it as examples.
+        shares: Verifier -> the share of items that its run was limited to; only such verifiers.
     """
     everything = [row for row in report.rows if row.group is None]
     verifiers = [row for row in everything if row.kind == "verifier" and row.n]
@@ -191,7 +191,7 @@ def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
 
 
 def cells_in_words(report: AccuracyReport) -> Iterator[str]:
-    """Name the groups that are significant, or say that none is."""
+    """Name the significant groups, or say that no group is significant."""
     if report.tests is None:
         return
     low = [row for row in report.rows if row.is_significant and (row.delta or 0.0) < 0]
@@ -317,14 +317,13 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
         yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."
 
 
-# -- Judges whose verdicts chose what belongs to a data set: noted, so that every table marks them.
+# -- Selection judges of data sets, whose rows every table marks.
 
 
 _LONGEST_NAME = 200
 
 
 def judges(project: Project) -> dict[str, list[str]]:
-    """Map each data set to the names of its selection judges."""
     found: dict[str, list[str]] = {}
     for judge in figures.every(project.database.reader()):
         found.setdefault(judge.dataset, []).append(judge.name)
@@ -332,7 +331,7 @@ def judges(project: Project) -> dict[str, list[str]]:
 
 
 def chosen_with(project: Project) -> dict[str, list[str]]:
-    """Map each verifier to the data sets that it, or its model, helped to choose; others are left out."""
+    """Map verifiers to the data sets that they, or their models, helped to choose; other verifiers are left out."""
     known = {dataset: set(map(plain_name, names)) for dataset, names in judges(project).items()}
     found = {}
     for verifier in runs.verifiers(project.database.reader()) if known else ():
@@ -342,7 +341,7 @@ def chosen_with(project: Project) -> dict[str, list[str]]:
 
 
 def among(project: Project, verifiers: Iterable[str], selection: Selection | None, known: Columns) -> list[str]:
-    """Return those of some verifiers that, or whose model, helped to choose the items of a selection, in their order.
+    """Return the given verifiers that, or whose models, helped to choose the items of a selection, in order.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -356,7 +355,7 @@ def choosers(project: Project, selection: Selection, datasets: set[str]) -> set[
     """Return the verifiers that, or whose model, helped to choose a selection's benchmarks or data sets.
 
     Raises:
-        UsageError: There is no such set.
+        UsageError: A benchmark does not exist.
     """
     chosen = {name for name, its in chosen_with(project).items() if not datasets.isdisjoint(its)}
     return chosen | of_sets(project, selection)
@@ -366,7 +365,7 @@ def of_sets(project: Project, selection: Selection) -> set[str]:
     """Return the verifiers that, or whose model, helped to choose a selection's benchmarks.
 
     Raises:
-        UsageError: There is no such set.
+        UsageError: A benchmark does not exist.
     """
     reader = project.database.reader()
     named = [SetName.parse(one.value) for one in selection.conditions if one.field == "set" and one.operator == "="]
@@ -385,7 +384,7 @@ def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
     """Record selection judges by the name of the verifier or of its model; return how many were new.
 
     Raises:
-        UsageError: There is no such data set, or a name is empty or too long.
+        UsageError: The data set does not exist, or a name is empty or too long.
     """
     for name in names:
         if not name.strip() or len(name) > _LONGEST_NAME:
@@ -398,7 +397,7 @@ def forget(project: Project, dataset: str, names: tuple[str, ...]) -> int:
     """Remove selection judges; return how many were recorded.
 
     Raises:
-        UsageError: There is no such data set.
+        UsageError: The data set does not exist.
     """
     with project.database.write() as connection:
         return figures.remove(connection, dataset_id(connection, dataset), names)

@@ -1,6 +1,4 @@
-"""Measures which of two completions a model prefers, asked in both orders: its consistency and its agreement with
-gold.
-"""
+"""Measures a model's preferences between two completions, asked in both orders: consistency and agreement with gold."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
     """Report the comparisons made so far.
 
     Raises:
-        UsageError: There is no such run, or it compares no completions.
+        UsageError: The run does not exist, or doesn't compare completions.
     """
     info, row = run_info(project, run), run_row(project.database.reader(), run)
     if row.verifier.kind != PAIRWISE:
@@ -70,7 +68,7 @@ class _CompletionPair(Struct, frozen=True, kw_only=True):
     """Two completions.
 
     Attributes:
-        right: Whether the one that gold calls correct won; a tie is wrong. None where gold tells them not apart.
+        right: Whether the one that gold calls correct won; a tie is wrong. None if gold is the same for both.
     """
 
     question: int

@@ -1,4 +1,4 @@
-"""The tables of VerifyBench for readers, each with a note on how it was counted."""
+"""Renders the tables of VerifyBench, each with a note on how it was computed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from workbench.tables.table import table as declared
 
 _DECIMALS = 2
 _SHORT = {"A": "Num", "B": "Exp", "C": "MC", "D": "Str"}
-"""Answer types where a column is narrow."""
+"""Short names of answer types for narrow columns."""
 _FAMILIES = (
     ("LLM judges", ("llm-judge",)),
     ("Reward models", ("reward-model", "reward-local")),
@@ -59,7 +59,7 @@ _FAMILIES = (
 _RULES = "Rule-based functions"
 _BASELINES = "Baselines"
 _CONSTANT = ("always-incorrect", "always-correct")
-"""Kinds of verifiers that are baselines, though they were run."""
+"""Kinds of verifiers that are baselines, even if they have a run."""
 _PLAIN_COUNTS = {
     "questions": "Unique questions",
     "completions": "Unique completions",
@@ -70,7 +70,6 @@ _PLAIN_COUNTS = {
 
 @singledispatch
 def paper_table(table: PaperTable) -> list[Table]:
-    """Render a table of the paper; table 5 is one for each data set."""
     raise TypeError(f"{type(table).__name__} is no table of the paper")
 
 
@@ -338,8 +337,8 @@ def _undecided(names: Sequence[str]) -> Iterable[str]:
         yield f"Left out, as they decide no item (scores without a threshold): {', '.join(names)}."
 
 
-# -- The tables of VerifyBench (arXiv 2505.15801) for the data sets of a project, from the figures every table
-# shows.
+# -- The tables of VerifyBench (arXiv 2505.15801) for a project's data sets, from the same metrics as all other
+# tables.
 
 
 _JUDGE = "llm-judge"
@@ -348,16 +347,16 @@ _PUBLISHED = "published"
 
 
 class PaperFigures:
-    """A request for the tables: data sets and frozen benchmarks, verifiers, and how to count.
+    """A request for the tables: data sets and frozen benchmarks, verifiers, and conventions.
 
     Attributes:
         parts: The columns, in this order, each with its items.
         verifiers: The rows; empty for all that have a complete run.
-        given: Pairs for table 3, a judge with the reference first; they come before those found by configuration.
-        elsewhere: Scores on benchmarks that are not here, for table 4.
+        given: Pairs for table 3, a judge with the reference first; they come before those detected by configuration.
+        elsewhere: Scores on benchmarks outside this project, for table 4.
 
-    Raises (on creation):
-        UsageError: There is no such data set or set, one has another's name, or a verifier has no complete run.
+    Raises (on creation): UsageError: A data set or benchmark does not exist, two have the same name, or a verifier has
+        no complete run.
     """
 
     def __init__(
@@ -432,8 +431,8 @@ class PaperFigures:
         return ReferenceTable(protocol=self.protocol, gold_choice=self.gold, rows=rows, notes=notes)
 
     def pairwise(self) -> PairwiseTable:
-        """Return table 4: which completion of a question scores higher, where each question has one correct and one
-        incorrect.
+        """Return table 4: which completion of a question scores higher, for questions with one correct and one
+        incorrect completion.
         """
         sets = [self._pairs(name) for name in self.parts]
         return PairwiseTable(gold_choice=self.gold, sets=sets, elsewhere=self.elsewhere)
@@ -535,7 +534,7 @@ class PaperFigures:
 def _but_reference(judge: ConfiguredVerifier) -> dict[str, Any]:
     """Return a judge's configuration without the options that depend on the reference.
 
-    A copy of published prompts has one prompt for judges that see the reference and one for those that don't.
+    A copy of published prompts has separate prompts for judges with and without the reference.
     """
     known = {**judge.config, _REFERENCE: None}
     if _PUBLISHED in known:

@@ -1,4 +1,4 @@
-"""Plans how many more labels give ± so many points of accuracy in each group."""
+"""Plans the number of further labels for a given precision of accuracy in each group."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 
-# -- Labels that are taken for a random sample of all items, but are none.
+# -- Labels that the plan treats as a random sample of all items, but that are biased.
 
 
 _HOW: Final[dict[Sample, str]] = {
@@ -56,17 +56,17 @@ _HOW: Final[dict[Sample, str]] = {
 
 
 def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[BatchSample]:
-    """Return the batches that biased labels come from, with their counts.
+    """Return the batches of biased labels, with their counts.
 
     Args:
-        items: Row ids of those whose gold is taken for a random sample; gold that people did not give has no batch.
+        items: Row ids of items whose gold is treated as a random sample; gold not from annotators has no batch.
     """
     import numpy as np
 
     by_people = known.item[known.origin >= ORIGINS.index("agreed")]
     found = []
     for batch, sample, chosen in assignments.uneven(project.database.reader()):
-        # A batch of all there is leaves nothing out.
+        # A batch of all items is unbiased.
         if len(chosen) < len(known.item) and (labelled := np.isin(chosen, np.intersect1d(items, by_people)).sum()):
             found.append(BatchSample(batch=batch, sample=sample, items=int(labelled)))
     return found
@@ -76,7 +76,7 @@ def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator
     """Explain the bias of a sample, one sentence for each way of choosing.
 
     Args:
-        by: What the figures are broken down by: quotas of subtypes do no harm to figures by subtype.
+        by: The breakdown of the metrics: quotas of subtypes don't bias metrics by subtype.
     """
     for sample, how in _HOW.items():
         of_it = [one for one in samples if one.sample == sample]
@@ -91,7 +91,7 @@ def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator
 
 By = Literal["subtype", "type"]
 FINEST = 0.0001
-"""The least half width that is planned for: it takes a hundred million items."""
+"""Least half width of a plan, which needs a hundred million items."""
 MOST_PEOPLE = 1_000
 
 
@@ -107,14 +107,15 @@ def plan(
 ) -> Plan:
     """Estimate how many labels are still missing, group by group.
 
-    The accuracy expected of more items is the centre of the present interval: without any gold that is 0.5, the worst
-    case; with little it lies between. The design effect is the present one, for a group without gold that of all.
+    The expected accuracy on more items is the centre of the current interval: without gold it is 0.5, the worst case;
+    with little gold it lies in between. The design effect is the current one, or that of all items for a group without
+    gold.
 
     Args:
-        verifier: Whose accuracy is to be known; None: that of every verifier, so the one that takes most items counts.
+        verifier: The verifier to measure; None for all, so that the one that needs the most items counts.
 
     Raises:
-        UsageError: ``within`` is no half width, or the verifier has no complete run.
+        UsageError: ``within`` is not a valid half width, or the verifier has no complete run.
     """
     _check(within, per_item)
     selection = selection or Selection()
@@ -133,7 +134,7 @@ def plan(
     for row in _groups(said, verifier, within):
         items = min(row.more, available[row.group])
         lacking = _least(begun[row.group], items, per_item)
-        # Rounded up in all, not in each group.
+        # Rounded up once in total, not in each group.
         disputes += lacking.conflicts + (items - lacking.conflicts) * (rate or 0.0)
         expected = ceil(round(disputes, 9)) - adjudications
         adjudications += expected
@@ -172,29 +173,26 @@ def _check(within: float, per_item: int) -> None:
 
 
 def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
-    # A run of the baseline, where there is one, counts as a verifier's, but would always lack the most items.
+    # A run of the baseline counts as a verifier's run, but would always need the most items.
     judges = [row for row in said if row.verifier == verifier or (row.kind == "verifier" and row.verifier != BASELINE)]
     overall = {row.verifier: row.deff for row in judges if row.group is None}
-    # The baseline's rows are those of every item with gold, whoever has judged it.
+    # The baseline's rows cover every item with gold, judged or not.
     for base in (row for row in said if row.verifier == BASELINE and row.group is not None):
-        # Who failed on a whole group is not measured there; its gold is there all the same.
+        # A verifier that failed on a whole group has no metrics there, but the group's gold exists.
         here = [row for row in judges if row.group == base.group and (row.n or not row.error)]
         rows = [_row(row, overall[row.verifier], within) for row in here]
         yield max(rows, key=lambda row: (row.more, row.needed), default=_unjudged(base, within))
 
 
 def _row(said: AccuracyRow, deff: float, within: float) -> PlanRow:
-    """Return what a group lacks for one verifier.
-
-    Args:
-        deff: The verifier's design effect over all items, for a group without gold.
-    """
     lo, hi = said.ci or (0.0, 1.0)
     return _lacking(said, said.verifier, said.accuracy, (lo + hi) / 2, said.deff if said.n else deff, within)
 
 
 def _unjudged(base: AccuracyRow, within: float) -> PlanRow:
-    """Return what a group lacks if no verifier has run: an accuracy of 0.5 is assumed, clustered as gold is."""
+    """Return the missing items of a group if no verifier has run: it assumes an accuracy of 0.5, clustered like
+    gold.
+    """
     return _lacking(base, None, None, 0.5, base.deff, within)
 
 
@@ -226,12 +224,12 @@ def _lacking(
 
 
 class _Lacking(NamedTuple):
-    """The labels that some items still need.
+    """The labels that a set of items still needs.
 
     Attributes:
-        labels: Labels, apart from adjudications.
-        made: Labels they have.
-        conflicts: Items that wait for an adjudicator already.
+        labels: Number of missing labels, without adjudications.
+        made: Number of existing labels.
+        conflicts: Number of items that need an adjudicator.
     """
 
     labels: int
@@ -331,11 +329,11 @@ def _sentences(plan: Plan) -> list[str]:
     return lines
 
 
-# -- The order in which the items of a batch are labelled: by chance, or those first that teach most.
+# -- The order in which the items of a batch are labelled: random, or the most informative first.
 
 
 def ordering_by(project: Project, order: BatchOrder) -> Ordering:
-    """Return the order for `people.assign`; verdicts are read when it is first used."""
+    """Return the order for `people.assign`; verdicts are read on first use."""
     if order == BatchOrder():
         return RANDOM
     return Ordering(str(order), _sample(order), partial(_ranked, project, order))
@@ -348,11 +346,6 @@ def _sample(order: BatchOrder) -> Sample:
 
 
 def _ranked(project: Project, order: BatchOrder, found: SamplingFrame, seed: int) -> IntArray:
-    """Return the positions of the kept items, the first first.
-
-    Raises:
-        UsageError: No chosen verifier has a complete run, or for ``uncertainty`` no scores with a known threshold.
-    """
     from workbench.statistics.prediction_powered import by_priority, first_of_each
 
     known = columns(project)

@@ -37,11 +37,11 @@ class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
     """Scores with one value an item of a selection, in order of row id.
 
     Attributes:
-        run: The run whose verdicts they are.
+        run: The run of the scores.
         item: Row ids.
         outcome: The run's outcomes, -1 for none.
         score: Its scores, NaN for none.
-        gold: 1 correct, 0 incorrect, -1 none.
+        gold: Gold: 1 correct, 0 incorrect, -1 none.
         group: Positions in ``names``; None without a grouping.
     """
 
@@ -62,7 +62,7 @@ def scored(
     """Return the scores of a verifier's newest complete run.
 
     Raises:
-        UsageError: There is no such run, or none of its verdicts has a score.
+        UsageError: The verifier has no complete run, or none of its verdicts has a score.
     """
     everything = every_column(project)
     run = judges_of(project, (verifier,))[0].run
@@ -87,7 +87,7 @@ def scored(
     )
 
 
-# -- How far a verifier's scores follow the gold labels.
+# -- Correlation of a verifier's scores with gold.
 
 
 def correlate(
@@ -101,11 +101,11 @@ def correlate(
     """Compute Kendall's, Pearson's and Spearman's coefficients of a verifier's scores with gold.
 
     Args:
-        verifier: Its name.
-        run: A run of it; by default the newest that has been complete, or the newest while none has.
+        verifier: Name of the verifier.
+        run: A run of the verifier; by default the newest one that has been complete, else the newest.
 
     Raises:
-        UsageError: There is no such verifier, run or field, or the run has no scores.
+        UsageError: The verifier, the run or a field does not exist, or the run has no scores.
     """
     import numpy as np
 
@@ -143,11 +143,11 @@ def correlate(
     )
 
 
-# -- Pairwise accuracy, where questions come with one correct and one incorrect completion.
+# -- Pairwise accuracy, for questions with one correct and one incorrect completion.
 
 
 GROUPS = ("type", "subtype", "domain", "source", "dataset")
-"""What pairs can be grouped by: what both completions of a question share."""
+"""Groupings of pairs: properties shared by both completions of a question."""
 
 
 def pairs(
@@ -165,7 +165,7 @@ def pairs(
 
     Raises:
         UsageError: There are no scores, or the data is not paired: fewer than half of the questions with gold have
-            exactly one correct and one incorrect completion. What few pairs there are by chance are no sample of it.
+            exactly one correct and one incorrect completion. A few accidental pairs are not a sample of the data.
     """
     from workbench.statistics.scores import pair_row, pair_up
 
@@ -240,7 +240,7 @@ def _group(row: PairRow, by: str | None) -> str:
     return type_display(row.group) if by in ("type", "subtype") else row.group
 
 
-# -- Fitting the threshold that turns scores into verdicts, on a named part of the data.
+# -- Fitting the threshold that turns scores into verdicts, on a chosen part of the data.
 
 
 def fit(
@@ -256,8 +256,8 @@ def fit(
     """Fit a threshold on one part of a selection's rows and report on both parts.
 
     Args:
-        on: What holds for the rows to fit on; all rows if empty.
-        selection: The rows to fit and to report on together.
+        on: Conditions on the rows to fit on; all rows if empty.
+        selection: All rows to fit and report on.
 
     Raises:
         UsageError: There are no scores, or the rows to fit on lack correct or incorrect completions.
@@ -305,22 +305,22 @@ def fit(
 
 
 def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = False) -> RunInfo:
-    """Add a verifier with a fitted threshold and start its run on the items that have scores already.
+    """Add a verifier with a fitted threshold and start its run on the items that already have scores.
 
-    Its requests are those of the verifier the scores came from, so that stored replies answer them all.
+    Its requests equal those of the verifier that gave the scores, so stored replies answer all of them.
 
     Args:
         trust: Whether the user accepts the servers that the database names.
 
     Raises:
-        UsageError: The verifier takes no threshold, or the name is bound to another configuration.
+        UsageError: The verifier has no threshold option, or the name belongs to another configuration.
         NotTrustedError: The user has not accepted its servers.
-        RunError: No runner starts.
+        RunError: The runner can't be started.
     """
     run = stored_runs.get(project.database.reader(), report.run)
     assert run is not None
     kind, options = run.verifier.kind, {**run.verifier.options, "threshold": repr(report.threshold)}
-    # The options are the database's: to start a kind with them is no word of the user's.
+    # The options come from the database, so starting a kind with them is not the user's own request.
     require_trust(project, make(choose(project, kind, options, name)), options, accept=trust)
     return verifying.start(project, kind, options, name, run.selection, run.workers)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _MOST_POWERS = 10
-"""2 to this power is the largest n shown unasked."""
+"""Exponent of 2 for the largest n shown by default."""
 _LARGEST = 100_000
 _NOTHING = 1e-12
 
@@ -42,15 +42,16 @@ def best_of(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> BestOfReport:
-    """Measure how often the completion that a verifier picks of n is correct, compared with a random and the best one.
+    """Measure how often the completion that a verifier picks of n is correct, compared with a random choice and the
+    best one.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
-        sizes: The n; by default 1, 2, 4, 8 ... as far as questions have so many completions with gold.
-        protocol: What becomes of undecided verdicts, and of items without a score where a run has scores.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
+        sizes: Values of n; by default 1, 2, 4, 8 ... as far as questions have that many completions with gold.
+        protocol: How undecided verdicts are counted, and items without a score in a run with scores.
 
     Raises:
-        UsageError: An unknown verifier, or one without a complete run.
+        UsageError: A verifier is unknown or has no complete run.
     """
     protocol = protocol or protocol_of(project)
     import numpy as np
@@ -79,7 +80,7 @@ def read_sizes(text: str) -> tuple[int, ...]:
     """Parse the numbers of ``1,2,4``.
 
     Raises:
-        UsageError: It is no such list.
+        UsageError: The text is not such a list.
     """
     words = text.split(",")
     if not all(word.strip().isdecimal() and 1 <= int(word) <= _LARGEST for word in words):
@@ -88,7 +89,6 @@ def read_sizes(text: str) -> tuple[int, ...]:
 
 
 def _powers(most: int) -> tuple[int, ...]:
-    """Return 1, 2, 4, 8 ... as far as there are questions with so many completions."""
     return tuple(2**power for power in range(_MOST_POWERS + 1) if 2**power <= max(most, 1))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.statistics.stack_search import Candidate, Choose, CrossFitted, StackSearch
 
 MOST: Final = 8
-"""Verifiers that stacks are made of, and points of the front."""
+"""Most verifiers used in stacks, and most points of the front."""
 MARGIN: Final = 0.01
 _TYPES: Final = (*TYPES, UNTYPED)
 _PRICES: Final[tuple[Price, ...]] = ("dollars", "tokens", "seconds", "calls")
@@ -44,21 +44,21 @@ def best_stacks(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> StackReport:
-    """Search all stacks of up to so many stages for the most accurate, the cheap ones, and those no worse than a
-    judge.
+    """Search all stacks of up to ``most_stages`` stages for the most accurate, the cheap ones, and those not worse than
+    a judge.
 
     Args:
-        verifiers: What stacks are made of; empty for all that have a complete run and judge completions.
-        against: What they take; dollars by default where all are known, else tokens, else seconds.
-        under: What a thousand items may take at most.
-        reference: A verifier that the cheapest stack is to be no worse than.
-        margin: By how much it may be worse, as a share.
-        most_stages: Stages at most.
-        folds: Into how many parts the questions are dealt.
+        verifiers: Verifiers used in stacks; empty for all with a complete run that judge completions.
+        against: The unit of cost; by default dollars if all are known, else tokens, else seconds.
+        under: Maximum cost of a thousand items.
+        reference: A verifier than which the cheapest stack may not be worse.
+        margin: The margin of that comparison, as a fraction.
+        most_stages: Maximum number of stages.
+        folds: Number of parts of the questions for cross-fitting.
 
     Raises:
-        UsageError: Fewer than two verifiers, too many of them, none of them without a price, or fewer questions than
-            folds.
+        UsageError: There are fewer than two verifiers or too many, a unit of cost has no known price, or there are
+            fewer questions than folds.
     """
     protocol = protocol or protocol_of(project)
     import numpy as np
@@ -164,8 +164,6 @@ def _search(items: StackItems, price: Price, folds: int, most_stages: int, proto
 
 
 class _Desk:
-    """The context of the choices."""
-
     def __init__(
         self,
         items: StackItems,
@@ -187,7 +185,7 @@ class _Desk:
         stages = _spelt(items, found.chosen)
         whole = items.through(stages)
         base = None if self._reference is None else items.outcomes[self._reference]
-        # A verifier beside itself differs in nothing, and no interval of that says anything.
+        # A verifier compared with itself has no difference and no meaningful interval.
         itself = base is not None and {found.chosen, *found.by_fold} == {(CandidateStage(self._reference or 0),)}
         against = None if base is None or itself else self._paired(found.outcome, base)
         return StackChoice(

@@ -29,8 +29,6 @@ _WIDTH: Final = 79
 
 
 class WorthRow(Struct, frozen=True):
-    """A stack or a verifier: what its verdicts are worth, and what they take."""
-
     name: str
     figures: AccuracyRow
     took: Took

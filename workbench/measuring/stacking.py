@@ -1,4 +1,4 @@
-"""Simulates stacks on stored verdicts: their verdicts, their cost, and how far each stage can be trusted."""
+"""Simulates stacks on stored verdicts: their verdicts, their cost, and the reliability of each stage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.statistics.stacks import Stacked, StageVerdicts
 
 PARTS: Final = ("calls", "prompt_tokens", "tokens", "seconds", "dollars")
-"""What verdicts take, in the order of `StackItems.took`."""
+"""Costs of verdicts, in the order of `StackItems.took`."""
 
 
 class StackItems(Struct, frozen=True, kw_only=True, eq=False):
@@ -35,11 +35,11 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         names: The verifiers.
-        outcomes: By verifier, -1 for no verdict.
-        scores: By verifier; None for one that gives none.
-        took: By verifier and `PARTS`; NaN where it isn't known.
+        outcomes: Outcomes by verifier, -1 for no verdict.
+        scores: Scores by verifier; None for one without scores.
+        took: Costs by verifier and `PARTS`; NaN if unknown.
         type: Positions in ``types``.
-        types: Answer types that occur.
+        types: The answer types.
         subtype: Positions in ``subtypes``.
     """
 
@@ -112,11 +112,11 @@ def stack_items(
     """Return the verdicts of the verifiers' newest complete runs on the chosen items.
 
     Args:
-        known: The columns, where they have been read already.
-        only_gold: Only items with gold.
+        known: The columns, if already read.
+        only_gold: Return only items with gold.
 
     Raises:
-        UsageError: One has no complete run, or failed on all that it was asked.
+        UsageError: A verifier has no complete run, or failed on every item.
     """
     import numpy as np
 
@@ -176,10 +176,10 @@ def simulate(
     """Simulate a stack on the newest complete runs of its stages; no server is asked.
 
     Args:
-        text: Stages as the kind ``stack`` takes them.
+        text: Stages in the syntax of the kind ``stack``.
 
     Raises:
-        UsageError: A stage is written in another way, or has no complete run.
+        UsageError: A stage is malformed, or has no complete run.
     """
     protocol = protocol or protocol_of(project)
     found = read_stages(text)
@@ -205,10 +205,10 @@ def simulate(
 
 
 def read_stages(text: str) -> tuple[Stage, ...]:
-    """Parse stages as the kind ``stack`` takes them.
+    """Parse stages in the syntax of the kind ``stack``.
 
     Raises:
-        UsageError: They are written in another way.
+        UsageError: The text has another syntax.
     """
     try:
         return stages(text)
@@ -241,7 +241,7 @@ def _alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3
     )
 
 
-# -- What each stage may be trusted with.
+# -- The reliability of each stage.
 
 
 def stage_rows(found: Sequence[Stage], items: StackItems, said: Stacked) -> list[StageRow]:

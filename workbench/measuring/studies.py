@@ -1,7 +1,7 @@
-"""Studies of judges: sweeps over settings that share replies, duels, and the text of both and of probes.
+"""Studies of judges: sweeps over settings that share replies, and duels; with their text, and that of probes.
 
-Starting a sweep again goes on with it: what is complete stays, what was asked is never asked again, and points whose
-calls others have made cost only what is new.
+Starting a sweep again resumes it: complete runs are kept, no request is sent twice, and points that share calls with
+others pay only for new ones.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 200
-"""A sweep has no more runs than this."""
+"""Maximum number of runs in a sweep."""
 Settings = dict[str, str]
-"""What one point of a sweep differs in, by option."""
+"""The settings of one point of a sweep: option -> value."""
 
 
 def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings]:
@@ -61,10 +61,10 @@ def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings
 
     Args:
         vary: Values by option.
-        grid: All combinations; else one option at a time, the others staying as they are, as in the paper's figure 5.
+        grid: Use all combinations; else vary one option at a time, as in the paper's figure 5.
 
     Raises:
-        UsageError: There is nothing to vary, or too much.
+        UsageError: There is nothing to vary, or there are too many points.
     """
     sides = [[(name, value) for value in dict.fromkeys(values)] for name, values in vary.items()]
     found = (
@@ -85,9 +85,9 @@ def point_name(judge: str, settings: Settings) -> str:
 def sweep_estimate(
     project: Project, judge: str, points: Sequence[Settings], options: Settings, selection: Selection = EVERYTHING
 ) -> Estimate | None:
-    """Estimate the cost of all points, each by itself; None for a judge that asks no server.
+    """Estimate the cost of all points, each separately; None for a judge without a server.
 
-    Arguments and errors as with `start_sweep`.
+    Arguments and errors are those of `start_sweep`.
     """
     found = [
         one
@@ -115,14 +115,14 @@ def start_sweep(
     selection: Selection = EVERYTHING,
     trust: bool = False,
 ) -> list[RunInfo]:
-    """Start or resume the run of every point, in order; arguments and errors as with `verifying.start`.
+    """Start or resume the run of every point, in order; with the arguments and errors of `verifying.start`.
 
     Nothing is started unless every point can be.
 
     Args:
         judge: A kind or the name of a verifier.
-        points: What each run differs in.
-        options: What holds for all of them.
+        points: The settings that vary, for each run.
+        options: The settings that all runs share.
     """
     for settings in points:
         chosen = choose(project, judge, {**options, **settings}, point_name(judge, settings))
@@ -199,7 +199,7 @@ def _mean(tokens: Sequence[int | None], items: int) -> float | None:
     return sum(known) / items if len(known) == len(tokens) else None
 
 
-# -- Duels: a model compares, blind and in both orders, what two judges reasoned about the same items.
+# -- Duels: a model compares two judges' reasoning on the same items, blind and in both orders.
 
 
 def start_duel(
@@ -215,13 +215,13 @@ def start_duel(
 
     Args:
         a: The name of the first judge.
-        b: The second's.
-        options: Which model compares, as for any verifier with a server.
-        name: The duel's own name; ``duel/A/B`` by default.
-        selection: Of these items those that both have judged.
+        b: The name of the second judge.
+        options: Options of the comparing model, as for any verifier with a server.
+        name: The name of the duel; ``duel/A/B`` by default.
+        selection: The items, of which those judged by both are used.
 
     Raises:
-        UsageError: One of them has no complete run or no transcripts; else as with `verifying.start`.
+        UsageError: A judge has no complete run or no transcripts; or see `verifying.start`.
     """
     runs = [_judge_run(project, judge) for judge in (a, b)]
     if runs[0] == runs[1]:
@@ -236,7 +236,7 @@ def duel_report(project: Project, run: int) -> DuelReport:
     """Return the results of a duel so far.
 
     Raises:
-        UsageError: There is no such run, or it is no duel.
+        UsageError: The run does not exist, or is not a duel.
     """
     from workbench.verifiers.duel.verifier import DIMENSIONS
 
@@ -341,12 +341,10 @@ def _state_line(point: SweepPoint) -> str:
     return f"{inert(point.verifier)} is {point.state}{inert(why)}\n"
 
 
-# -- probes ------------------------------------------------------------------------------------------
+# -- Probes.
 
 
 class _ProbeLine(NamedTuple):
-    """Figures under a name."""
-
     name: str
     figures: ProbeFigures
 

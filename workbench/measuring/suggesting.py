@@ -1,7 +1,7 @@
 """Answer types that a model suggests, compared with those in force.
 
-People label blind. `suggested_type` is for a coordinator's screens, and for an annotator's only where the coordinator
-has turned suggestions on.
+Annotators label blind: `suggested_type` is for the coordinator's screens. Annotators see suggestions only if the
+coordinator enables them.
 """
 
 from __future__ import annotations
@@ -29,23 +29,25 @@ def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
     """Yield the types that a verifier's newest complete run suggests, in the order of import.
 
     Raises:
-        UsageError: It has no complete run, or is not of the kind that suggests types.
+        UsageError: The verifier has no complete run, or is not of the kind that suggests types.
     """
     return stored.suggestions(project.database.reader(), _run(project, verifier))
 
 
 def suggested_type(project: Project, verifier: str, question: int) -> TypeSuggestion | None:
-    """Return the suggestion for one question, by row id; None if it was not asked. Errors as with `suggestions`."""
+    """Return the suggestion for one question, by row id; None if it was not asked. Errors are those of
+    `suggestions`.
+    """
     return stored.suggestion_of(project.database.reader(), _run(project, verifier), question)
 
 
 def offered_type(project: Project, verifier: str, question: int, annotator: str) -> TypeSuggestion | None:
     """Return the suggestion for a question to a person who is about to decide on its type.
 
-    The look is recorded: the answer type they give later is marked unblinded and left out of agreement.
+    The view is recorded: the type that they give later is marked unblinded and left out of agreement.
 
     Raises:
-        UsageError: As with `suggestions`, or there is no such annotator.
+        UsageError: See `suggestions`; or no annotator has this name.
     """
     found = suggested_type(project, verifier, question)
     if found is not None and found.suggested is not None:
@@ -56,7 +58,7 @@ def offered_type(project: Project, verifier: str, question: int, annotator: str)
 
 
 def type_report(project: Project, verifier: str) -> TypeReport:
-    """Measure the agreement of suggestions with the subtypes in force; errors as with `suggestions`."""
+    """Measure the agreement of suggestions with the subtypes in force; with the errors of `suggestions`."""
     run = _run(project, verifier)
     return agreement_of(verifier, run, list(stored.suggestions(project.database.reader(), run)))
 
@@ -121,4 +123,4 @@ def types_text(report: TypeReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-# -- Counts of a project, and whether anything has changed since the last look.
+# -- Counts of a project, and whether it has changed since they were last read.

@@ -18,7 +18,7 @@ def suite_figures(project: Project, selection: Selection | None = None, run: int
     """Return test results of each verifier's newest complete run, by suite, problems in the order of import.
 
     Args:
-        selection: Only these solutions; excluded ones are in none.
+        selection: Only these solutions; excluded ones never count.
         run: Only this run, complete or not.
 
     Raises:

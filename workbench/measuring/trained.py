@@ -32,11 +32,11 @@ class TrainedModels:
     """Measures models by their completions in a project.
 
     Args:
-        scored_by: The verifier whose verdicts say what is correct; None for gold.
-        protocol: How its undecided verdicts count: as incorrect, or not at all under ``decided``.
+        scored_by: The verifier whose verdicts count as truth; None for gold.
+        protocol: How its undecided verdicts are counted: as incorrect, or not at all under ``decided``.
 
     Raises:
-        UsageError: That verifier has no complete run.
+        UsageError: The verifier has no complete run.
     """
 
     def __init__(self, project: Project, *, scored_by: str | None, protocol: Protocol3, gold: GoldChoice) -> None:
@@ -55,7 +55,7 @@ class TrainedModels:
         """Return one average for each data set with completions of the model, in the order of their names.
 
         Raises:
-            RefusedError: None of them counts.
+            RefusedError: The model has no completions that count.
         """
         own = self._kept & (self._models.code == _place(self._models.names, line.model))
         names = [name for name in sorted(self._datasets.names) if line.benchmark in (None, name)]
@@ -114,7 +114,7 @@ def item_truth(project: Project, known: Columns, scored_by: str | None, gold: Go
 
 
 class MeasuredModels:
-    """Models as lines of a file name them, looked at only once one does; arguments and errors as `TrainedModels`."""
+    """A `TrainedModels` that is created when a line of a file first names a model; same arguments and errors."""
 
     def __init__(self, project: Project, *, scored_by: str | None, protocol: Protocol3, gold: GoldChoice) -> None:
         self._make = partial(TrainedModels, project, scored_by=scored_by, protocol=protocol, gold=gold)
@@ -122,7 +122,7 @@ class MeasuredModels:
         self._found: list[tuple[DownstreamLine, ModelAverage]] = []
 
     def scores(self, line: TrainedModelLine) -> Sequence[DownstreamLine]:
-        """Return a model's scores; errors as of `TrainedModels.averages`."""
+        """Return a model's scores; with the errors of `TrainedModels.averages`."""
         self._models = self._models or self._make()
         found = [(as_line(one), one) for one in self._models.averages(line)]
         self._found += found

@@ -49,7 +49,6 @@ def _of_benchmark(benchmark: str, at: dict[tuple[str, str], dict[int | None, lis
 
 
 def curved(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, dict[str, dict[int, float]]]]:
-    """Yield benchmarks with scores at several steps, each with verifier -> step -> score."""
     for benchmark, of in groupby(steps, key=lambda one: one.benchmark):
         found: dict[str, dict[int, float]] = {}
         for one in of:
@@ -63,7 +62,7 @@ def is_curved(steps: Sequence[DownstreamStep]) -> bool:
     return any(True for _ in curved(steps))
 
 
-# -- As a table, as text and as a picture.
+# -- As a table, as text and as a plot.
 
 
 def steps_table(steps: Sequence[DownstreamStep]) -> Table:
@@ -111,7 +110,6 @@ def _bar(score: float | None, low: float, high: float) -> str:
 
 
 def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:
-    """Yield file stems with the curves of a benchmark."""
     from workbench.tables.pictures import Curve, Curves
 
     for place, (benchmark, found) in enumerate(curved(steps), 1):

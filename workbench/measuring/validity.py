@@ -1,4 +1,4 @@
-"""Bias and validity checks of verifiers: do verdicts depend on what they should not, and are they stable?"""
+"""Bias and validity checks of verifiers: undesired dependencies of verdicts, and stability."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _KINDS: dict[Check, tuple[str, str, str]] = {
     "other-script": ("completions with Chinese, Japanese or Korean characters", "those without", "gold and type"),
     "undecided-by-gold": ("correct completions", "incorrect ones", "type"),
 }
-"""Check -> the kind in question, the others, and what is held equal."""
+"""Check -> the exposed kind, the other kind, and the matched properties."""
 _MEANING: dict[Check, str] = {
     "length": "its verdicts follow length",
     "own-model": "its verdicts follow who wrote the completion",
@@ -65,8 +65,8 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
     """Describe an effect.
 
     Args:
-        exposed: Completions of the kind in question, whether or not others are like them in what is held equal.
-        others_in_all: The others, likewise.
+        exposed: Completions of the exposed kind, matched or not.
+        others_in_all: Completions of the other kind, matched or not.
     """
     kind, others, equal = _KINDS[check]
     from workbench.statistics.subgroups import FEWEST
@@ -137,11 +137,11 @@ def validity_text(report: ValidityReport) -> str:
     return "\n".join([*lines, *(f"\n{fill(note, _WIDTH)}" for note in report.notes)]) + "\n"
 
 
-# -- What the texts of completions look like, for the checks of form.
+# -- The form of completions' texts, for the checks of form.
 
 
 MOST_TEXTS = 5_000
-"""Completions whose texts are read at most; an even choice of more."""
+"""Most completions whose texts are read; of more, an evenly spaced sample."""
 _BOXED = re.compile(r"\\f?boxed\s*\{")
 _THINKING = re.compile(r"</?think(?:ing)?>")
 _OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -153,12 +153,12 @@ class Forms(Struct, frozen=True, kw_only=True, eq=False):
     """The form of some items, as masks with one value an item.
 
     Attributes:
-        place: Where the items stand among those asked about.
-        boxed: The completion has a boxed answer.
-        thinking: It shows its thinking.
-        other_script: It has Chinese, Japanese or Korean characters.
-        has_option: Its final answer is one of the question's options.
-        first_option: That option is the first.
+        place: Positions of the items among the requested ones.
+        boxed: Whether the completion has a boxed answer.
+        thinking: Whether it shows its reasoning.
+        other_script: Whether it has Chinese, Japanese or Korean characters.
+        has_option: Whether its final answer is one of the question's options.
+        first_option: Whether that option is the first.
     """
 
     place: IntArray
@@ -170,7 +170,7 @@ class Forms(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def forms(project: Project, items: IntArray) -> Forms:
-    """Read the form of the items, or of a fixed, evenly spaced sample of `MOST_TEXTS` of them."""
+    """Read the form of the items, or of a fixed, evenly spaced sample of `MOST_TEXTS` items."""
     import numpy as np
 
     place = np.arange(len(items))
@@ -221,7 +221,7 @@ class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         model: Positions in ``models``.
-        type_and_gold: Another number for each type with each gold, where there is gold.
+        type_and_gold: A number for each combination of type and gold, if there is gold.
     """
 
     item: IntArray
@@ -245,10 +245,10 @@ def validity(
     """Run every check on each verifier's newest complete run, then those on the labels.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
 
     Raises:
-        UsageError: An unknown verifier, or the selection names something unknown.
+        UsageError: A verifier is unknown, or the selection names something unknown.
     """
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
@@ -339,7 +339,7 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
 
     characters = rows.characters[measured]
     kind, known = compact(rows.type_and_gold[measured])
-    # Sorting small integers takes one pass.
+    # Sorting small integers takes a single pass.
     ordered = characters[np.argsort(kind.astype(np.int16), kind="stable")]
     ends = np.cumsum(np.bincount(kind, minlength=len(known)))[:-1]
     middle = np.array([np.median(of_kind) for of_kind in np.split(ordered, ends) if len(of_kind)])

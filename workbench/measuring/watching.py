@@ -1,4 +1,4 @@
-"""Watched trainings: what the verifier accepts by step, what of it is right, and what rises."""
+"""Watched trainings: acceptance by step, its correctness, and alarms about rising shares."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from workbench.statistics.watching import WeightedShare
 
 PARTS: Final = 20
-"""Parts of a training that are told apart, at most."""
+"""Most parts of a training that are reported."""
 _COMPARED: Final = 1_000
 _ALIKE: Final = 0.5
 _GROUPS: Final = 20
 _REFERENCE: Final = 30
-"""Labelled completions at least in the reference steps of the test of drift."""
+"""Fewest labelled completions in the reference steps of the drift test."""
 _LEAST_BOUND: Final = 0.02
 
 
@@ -68,12 +68,12 @@ def watched(
     """Report on watched trainings.
 
     Args:
-        training: Only this one.
-        scored_by: The verifier whose verdicts say what is right; None for gold.
-        parts: Into how many parts of as many steps each is cut, at most.
+        training: Only this training.
+        scored_by: The verifier whose verdicts count as truth; None for gold.
+        parts: Most parts, of equal numbers of steps, that each training is split into.
 
     Raises:
-        UsageError: There is no such training, or that verifier has no complete run.
+        UsageError: The training does not exist, or the verifier has no complete run.
     """
     found = stored.trainings(project.database.reader())
     if training is not None:
@@ -179,7 +179,7 @@ def _acceptance(steps: Sequence[JudgedStep]) -> float | None:
     return sum(step.accepted for step in steps) / judged if judged else None
 
 
-# -- Whether what is accepted wrongly rises.
+# -- Drift: rising false acceptances.
 
 
 def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
@@ -218,9 +218,9 @@ def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
 
 
 def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
-    """Return Horvitz and Thompson's estimate, step by step, of the share that is accepted wrongly.
+    """Return the Horvitz-Thompson estimate of the share of false acceptances, step by step.
 
-    Where not all audited completions are labelled, the labelled ones represent the rest of their step.
+    If not all audited completions are labelled, the labelled ones represent the others of their step.
     """
     import numpy as np
 
@@ -235,7 +235,7 @@ def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
     return found
 
 
-# -- Accepted completions that look alike.
+# -- Similar accepted completions.
 
 
 def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:

@@ -1,4 +1,4 @@
-"""Watched trainings as sentences and tables."""
+"""Renders watched trainings as sentences and tables."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Computes what other options of a verifier would change: the items of a run that flip, counted against gold.
 
-Nothing is stored but replies of model servers, where new ones are asked for.
+Nothing is stored except new replies of model servers, if they are requested.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
 
 NAMED: Final = 50
-"""Items that a report names, unless more are asked for."""
+"""Default number of items that a report lists."""
 THRESHOLD: Final = "threshold"
 PARSER: Final = "parser"
 
@@ -54,7 +54,7 @@ PARSER: Final = "parser"
 class WhatIfOptions(Options, frozen=True, kw_only=True):
     """The verifier, its changed options, and the items.
 
-    An option without a value is taken out, so that its default holds.
+    An option without a value is removed, so that its default applies.
     """
 
     verifier: Annotated[str, argument("VERIFIER")]
@@ -71,18 +71,17 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> dict[str, str | None]:
-        """Return options by name; None removes one."""
         parser = {} if self.parser is None else {PARSER: self.parser}
         return {key: value or None for key, value in (self.settings | parser).items()}
 
 
 class _SelectedItems(Struct, frozen=True, kw_only=True, eq=False):
-    """The items of the question.
+    """The items of a what-if query.
 
     Attributes:
         before: Every item's outcome in the run, -1 for none.
-        gold: Every item's.
-        drawn: Places of the items that are to be judged.
+        gold: Every item's gold.
+        drawn: Positions of the items to judge.
     """
 
     run: RunRow
@@ -99,7 +98,7 @@ class _NewOutcomes(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         after: Every item's outcome, -1 for none.
-        verdicts: New verdicts, as far as they differ or were asked for, by row id.
+        verdicts: New verdicts that differ or were requested, by row id.
     """
 
     after: IntArray
@@ -114,10 +113,10 @@ class ItemChange(Struct, frozen=True, kw_only=True):
     """The change of one item.
 
     Attributes:
-        before: The run's verdict; None where it has none.
-        after: The new verdict; None where there is none.
-        kind: None where the verdict stays.
-        reason: The new verdict's, where it is kept.
+        before: The run's verdict; None if it has none.
+        after: The new verdict; None without one.
+        kind: None if the verdict is unchanged.
+        reason: The new verdict's reason, if kept.
     """
 
     before: OutcomeWord | None
@@ -145,7 +144,6 @@ class WhatIf:
         return structs.replace(self.report, flips=flips, more=len(self.ids) - len(flips))
 
     def after(self, item: int) -> Verdict | None:
-        """Return the new verdict on an item that flips or was requested; None without one."""
         return self._found.verdicts.get(item)
 
     def change(self, item: int) -> ItemChange:
@@ -192,7 +190,7 @@ class Changeable(Struct, frozen=True, kw_only=True):
     """The options of a verifier that can be changed.
 
     Attributes:
-        values: The options that the run was made with.
+        values: The options of the run.
     """
 
     run: int
@@ -205,7 +203,7 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
     """Return the options that can be varied; a threshold if there are scores.
 
     Raises:
-        UsageError: There is no such verifier or run.
+        UsageError: The verifier or run does not exist.
     """
     found = _run(project, WhatIfOptions(verifier=verifier, run=run))
     options = configuring.changeable(found.verifier.kind)
@@ -216,16 +214,16 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
 
 
 def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()) -> WhatIf:
-    """Judge a run's items anew with other options, and count the changes.
+    """Judge a run's items again with other options, and count the changes.
 
     Args:
-        beside: Row ids of items that a sample holds in any case, and whose new verdicts are kept in any case.
+        beside: Row ids of items that are always in the sample, and whose new verdicts are always kept.
 
     Raises:
-        UsageError: There is no such verifier, run, option or field, no item is chosen, nothing is changed, or such
-            verdicts can't be made but by a run of their own.
-        NotTrustedError: Servers are to be asked, or a model loaded, that the user has not accepted.
-        VerifierError: The verifier can't be used.
+        UsageError: The verifier, run, option or field does not exist, no item is chosen, nothing is changed, or such
+            verdicts need a separate run.
+        NotTrustedError: The user has not accepted the servers to call or the model to load.
+        VerifierError: The verifier is unusable.
     """
     asked = _scope(project, options, beside)
     of_scores, changed = _threshold(asked, options), None
@@ -243,9 +241,9 @@ def save(project: Project, options: WhatIfOptions, *, trust: bool = False) -> Ru
     """Start the run of a verifier with these options on all items of the original run.
 
     Raises:
-        UsageError: The name is another configuration's, or nothing can be run.
+        UsageError: The name belongs to another configuration, or nothing can be run.
         NotTrustedError: The user has not accepted the servers or the template.
-        RunError: No runner starts.
+        RunError: The runner can't be started.
     """
     run = _run(project, options)
     return start(project, variant(project, run.id, _changes(options), options.save), trust=trust)
@@ -289,7 +287,7 @@ def _threshold(asked: _SelectedItems, options: WhatIfOptions) -> float | None:
     """Return the threshold for stored scores, if that is all that changes.
 
     Raises:
-        UsageError: It is no number, or there are no scores.
+        UsageError: The threshold is not a number, or there are no scores.
     """
     changes, has_scores = options.changes, asked.everything.score(asked.run.id) is not None
     if options.threshold is None:

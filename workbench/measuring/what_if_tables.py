@@ -1,4 +1,4 @@
-"""The changes that other options would make, as sentences and tables, in every format."""
+"""Renders the changes that other options would make as sentences and tables, in every format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS: Final[dict[FlipKind, str]] = {
     "other": "undecided otherwise",
     "without_gold": "changed, no gold",
 }
-"""Kind of change -> what it is called."""
+"""Kind of change -> its display name."""
 _TONES: Final[dict[FlipKind, Tone]] = {"fixed": "success", "broken": "error"}
 _WIDTH: Final = 79
 _MEANS: Final = {
@@ -113,7 +113,6 @@ def sentence(report: WhatIfReport) -> str:
 
 
 def type_words(report: WhatIfReport) -> str:
-    """List the answer types with changes in a line; "" without any."""
     return " · ".join(
         f"{row.group}: {row.fixed:,} fixed, {row.broken:,} broken of {row.n:,}"
         for row in report.types

@@ -30,7 +30,7 @@ from workbench.statistics.rates import balanced_intervals, class_rates, mcc_inte
 from workbench.statistics.records.report import NO_REASON, AccuracyRow, AverageRow
 from workbench.statistics.scores import auroc
 
-# -- Figures of one confusion table, as fractions; None where a figure is undefined.
+# -- Metrics of one confusion table, as fractions; None if a metric is undefined.
 
 
 def accuracy(counts: Confusion) -> float | None:
@@ -66,12 +66,12 @@ def mcc(counts: Confusion) -> float | None:
 
 
 def fpr(counts: Confusion) -> float | None:
-    """Return FP / (FP + TN), the share of wrong completions accepted; None when there are none."""
+    """Return FP / (FP + TN), the share of incorrect completions accepted; None without any."""
     return _ratio(counts.fp, counts.fp + counts.tn)
 
 
 def fnr(counts: Confusion) -> float | None:
-    """Return FN / (FN + TP), the share of right completions rejected; None when there are none."""
+    """Return FN / (FN + TP), the share of correct completions rejected; None without any."""
     return _ratio(counts.fn, counts.fn + counts.tp)
 
 
@@ -91,9 +91,9 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
         question: The item's question, at least 0; questions are the clusters of the intervals (int64).
         group: Positions in ``names`` (int32), or None for all items only.
         names: The groups' names.
-        parts: Of a crossing the names of each group's parts; () where a group has but its own name.
-        score: The verifier's score, NaN where it gave none (float64); None for a verifier without scores.
-        clusters: Of ``question`` and ``group``, where they have been found before; it saves finding them again.
+        parts: For a crossing, the names of each group's parts; () if a group has only its own name.
+        score: The verifier's score, NaN without one (float64); None for a verifier without scores.
+        clusters: The clusters of ``question`` and ``group``, if already computed.
     """
 
     outcome: IntArray
@@ -108,13 +108,13 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
     def __post_init__(self) -> None:
         if len(self.question) != len(self.outcome):
             raise ValueError("outcome and question differ in length")
-        # Where clusters have been found, questions have been looked at.
+        # If clusters are given, questions have already been checked.
         if self.clusters is None and len(self.question) and self.question.min() < 0:
             raise ValueError("an interval needs the question of every item")
 
 
 class ClusterCounts(NamedTuple):
-    """Counts of verdicts against gold in each cluster, from which a whole table is computed.
+    """Counts of verdicts against gold in each cluster, from which a table is computed.
 
     Attributes:
         clusters: Groups and questions.
@@ -125,7 +125,6 @@ class ClusterCounts(NamedTuple):
     cells: IntArray
 
     def by_group(self) -> IntArray:
-        """Return counts of shape (groups, 2, 4)."""
         group, groups = self.clusters.group, self.clusters.groups
         sums = [np.bincount(group, weights=cell, minlength=groups) for cell in self._flat().T]
         return np.stack(sums, axis=1).astype(np.int64).reshape(groups, *self.cells.shape[1:])
@@ -135,7 +134,7 @@ class ClusterCounts(NamedTuple):
         return kinds.sum(axis=(1, 2)), kinds[:, :, 1].sum(axis=1)
 
     def judged(self, protocol: Protocol3) -> IntArray:
-        """Return counted items of shape (clusters, 2, 2): cluster, gold, whether judged rightly under a protocol."""
+        """Return counts of shape (clusters, 2, 2): cluster, gold, whether judged correctly under a protocol."""
         gold, outcome = np.indices(self.cells.shape[1:]).reshape(2, -1)
         counted, right = grade(outcome, gold, protocol)
         cells = self._flat()
@@ -143,9 +142,9 @@ class ClusterCounts(NamedTuple):
         return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
     def paired_counts(self, said: OutcomeCode, protocol: Protocol3) -> IntArray:
-        """Count each cluster's items by who is right, the verifier or a constant verdict: clusters x 4.
+        """Count each cluster's items by whether the verifier and a constant verdict are right: clusters x 4.
 
-        They are neither, only the other, only the verifier and both: what `compare.compare_counted` takes.
+        The columns are neither, only the constant, only the verifier and both, as in `compare.compare_counted`.
         """
         gold, outcome = np.indices(self.cells.shape[1:]).reshape(2, -1)
         counted, right = grade(outcome, gold, protocol)
@@ -170,20 +169,20 @@ def count_clusters(columns: AccuracyColumns) -> ClusterCounts:
 def accuracy_rows(
     verifier: str, columns: AccuracyColumns, protocol: Protocol3, counted: ClusterCounts | None = None
 ) -> list[AccuracyRow]:
-    """Return the row of all items, then one row a group in the order of `group_order`.
+    """Return the row of all items, then one row for each group in the order of `group_order`.
 
-    A cluster is a question within its group. A group none of whose items counts is a row with n = 0; a name
-    without any item in the columns has no row.
+    A cluster is a question within its group. A group without counted items has a row with n = 0; a name without items
+    in the columns has no row.
 
     Args:
-        counted: What `count_clusters` made of the columns, where that has been done.
+        counted: The result of `count_clusters` for the columns, if already computed.
 
     Raises:
         ValueError: The arrays differ in length or hold values outside their ranges.
     """
     found = counted or count_clusters(columns)
-    # Who failed on all was not measured, in no group; who failed on a group alone counts there as the protocol says,
-    # so that groups add up.
+    # A verifier that failed on all items is not measured in any group. One that failed only on a group is counted
+    # there under the protocol, so that groups add up.
     confused = _nothing if only_failed(found.cells.sum(axis=0)) else confusion
     areas = auroc(columns.score, columns.gold, np.zeros(len(columns.gold), dtype=np.int8), 1)
     judged = found.judged(protocol)
@@ -214,8 +213,6 @@ def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
 
 
 class _Certainty(NamedTuple):
-    """The intervals of each group's metrics, as lists of one length, except for what they are computed from."""
-
     known: Clustering
     accuracy: list[Ends | None]
     balanced_accuracy: list[Ends | None]
@@ -292,7 +289,7 @@ def _row(
     )
 
 
-# -- A verifier's accuracy as one number, in both conventions.
+# -- A verifier's accuracy as one number, by both conventions.
 
 
 def average(verifier: str, micro: float | None, groups: Sequence[float | None], over: str) -> AverageRow:
@@ -302,8 +299,8 @@ def average(verifier: str, micro: float | None, groups: Sequence[float | None], 
 
     Args:
         micro: The accuracy over all items.
-        groups: The groups' accuracies; those that have none don't count.
-        over: What the groups are.
+        groups: The groups' accuracies; groups without one don't count.
+        over: The kind of groups.
     """
     shares = [share for share in groups if share is not None]
     macro = sum(shares) / len(shares) if shares else None
@@ -317,7 +314,7 @@ def shares(right: BoolArray, group: IntArray) -> list[float]:
     return found
 
 
-# -- What verifiers that don't look at the completion would say.
+# -- Baselines, which ignore the completion.
 
 
 class Majority(NamedTuple):
@@ -325,7 +322,7 @@ class Majority(NamedTuple):
 
     Attributes:
         outcome: One `OutcomeCode` an item (int8).
-        tied: Types, by code, in which both classes are equally frequent: they count as incorrect there.
+        tied: Types, by code, in which both classes are equally frequent: the verdict is "incorrect" there.
     """
 
     outcome: IntArray
@@ -333,12 +330,11 @@ class Majority(NamedTuple):
 
 
 def always(outcome: OutcomeCode, items: int) -> IntArray:
-    """Return the same verdict on every item (int8)."""
     return np.full(items, outcome, dtype=np.int8)
 
 
 def majority(gold: IntArray, kind: IntArray, kinds: int) -> Majority:
-    """Return verdicts that follow the gold they are measured on: an upper bound for what the type alone predicts.
+    """Return the majority class of gold by type: an upper bound on the accuracy of predictions from the type alone.
 
     Args:
         gold: 1 correct, 0 incorrect, -1 none; items without gold don't vote.

@@ -19,7 +19,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     Attributes:
         question: The question's row id; completions of one question are a cluster.
         type: The answer type's code.
-        score: The verifier's own number, if it has one.
+        score: The verifier's score, if it has one.
         real: For a control: whether it comes from the data.
     """
 
@@ -34,8 +34,8 @@ class VariantJudgements(Struct, kw_only=True):
     """All verdicts on one payload.
 
     Attributes:
-        counts: Whether the payload is to be refused, and so counts in its family's figures.
-        skipped: Why it was left out on how many questions.
+        counts: Whether the payload must be rejected, and so counts in its family's metrics.
+        skipped: Reason for leaving it out -> number of questions.
     """
 
     variant: str
@@ -49,7 +49,7 @@ class VariantJudgements(Struct, kw_only=True):
 def figures(judgements: Sequence[Judgement]) -> ProbeFigures:
     """Compute the metrics of some completions.
 
-    The interval is by question (`intervals.share_ends`): payloads on one question are no independent tries.
+    The interval is by question (`intervals.share_ends`): payloads on one question are not independent trials.
     """
     outcomes = Counter(one.outcome for one in judgements)
     accepted, n = outcomes[Outcome.CORRECT], len(judgements)
@@ -75,7 +75,6 @@ def _interval(judgements: Sequence[Judgement]) -> tuple[float, float] | None:
 
 
 def by_type(judgements: Iterable[Judgement]) -> dict[str, ProbeFigures]:
-    """Compute metrics by answer type, in the types' order."""
     groups: dict[str, list[Judgement]] = {}
     for one in judgements:
         groups.setdefault(one.type, []).append(one)

@@ -1,4 +1,4 @@
-"""A verifier as a selector: how often the completion it picks of n is correct, over all sets of n."""
+"""A verifier as a selector: the share of correct picks among n completions, over all sets of n."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
     """Completions by level: those of a question that a selector can't distinguish share one.
 
     Attributes:
-        question: Each level's question, as a place in ``size``.
+        question: Each level's question, as a position in ``size``.
         below: Completions of the question on lower levels.
         level: Completions on the level.
-        correct: Those of them that are correct.
+        correct: Correct completions on the level.
         size: Completions of each question.
         right: Correct completions of each question.
     """
@@ -31,13 +31,13 @@ class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Picks(Struct, frozen=True, kw_only=True, eq=False):
-    """Probabilities that the picked completion is correct, one value a question with at least n completions.
+    """Probabilities that the picked completion is correct, one value for each question with at least n completions.
 
     Attributes:
         size: Completions of the question.
         mixed: Whether some are correct and some are not.
-        picked: The one the selector picks of n.
-        random: Any one.
+        picked: The completion that the selector picks from n.
+        random: A random completion.
         oracle: At least one of n.
     """
 
@@ -53,8 +53,9 @@ def keys_of(
 ) -> tuple[BoolArray, FloatArray]:
     """Return which completions can be picked, and the key that a selector ranks them by, higher being better.
 
-    The score where there are scores; else 1 for "correct" and 0 for "incorrect". What has neither ranks last under
-    ``forced`` (as "incorrect" does), against its gold under ``strict``, and can't be picked under ``decided``.
+    The key is the score if there are scores; else 1 for "correct" and 0 for "incorrect". Completions with neither rank
+    last under ``forced`` (like "incorrect"), against their gold under ``strict``, and can't be picked under
+    ``decided``.
 
     Args:
         outcome: One outcome a row, -1 for none: such rows can't be picked.
@@ -74,10 +75,10 @@ def keys_of(
 
 
 def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> RankedLevels:
-    """Put each question's completions into levels.
+    """Group each question's completions into levels.
 
     Args:
-        key: What they are ranked by, higher being better; no NaN.
+        key: The ranking key, higher being better; no NaN.
         gold: 1 correct, 0 incorrect.
         question: Each completion's question.
     """
@@ -102,9 +103,9 @@ def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> RankedLevels:
 def best_of(levels: RankedLevels, n: int) -> Picks:
     """Return the expected result of picking among n completions drawn without replacement, over all sets of n.
 
-    A set's best completion is on a level with b completions below it and t on it with chance
-    (C(b + t, n) - C(b, n)) / C(M, n), M being all of them; it is then any of the t, each as likely as the others, so
-    that ties need no rule.
+    The best completion of a set is on a level with b completions below it and t on it with probability (C(b + t, n) -
+    C(b, n)) / C(M, n), M being their total number; it is then each of the t with equal probability, so ties need no
+    rule.
     """
     enough = levels.size >= n
     size = levels.size[levels.question]
@@ -127,14 +128,16 @@ def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
     section 2.1, as a product of n fractions, so that nothing overflows.
 
     Args:
-        size: M, all there are of each question, at least n.
-        right: c, the correct ones of them.
+        size: M, the number of completions of each question, at least n.
+        right: c, the number of correct ones.
     """
     return 1 - _none_outside(size - right, size, n)
 
 
 def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
-    """Return C(inside, n) / C(size, n): the probability that all n are among some; 0 where they are too few."""
+    """Return C(inside, n) / C(size, n): the probability that all n drawn are in a subset; 0 if the subset is too
+    small.
+    """
     chance = np.ones(len(inside))
     for drawn in range(n):
         chance *= np.maximum(inside - drawn, 0) / np.maximum(size - drawn, 1)
@@ -142,12 +145,12 @@ def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
 
 
 def mean_interval(share: FloatArray, completions: int) -> Ends | None:
-    """Return a 95 % interval for the mean of one share a question, that of `share_ends` for items that would vary as
-    much.
+    """Return a 95 % interval for the mean of one share for each question: that of `share_ends` for an equivalent number
+    of items.
 
-    With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but never more than
-    there are completions; G where p is 0 or 1. Where few questions are wrong, or right, those many count as one trial
-    each: five questions, all right, are [.478, 1]. Fewer than two questions can't say: None.
+    With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but at most the number
+    of completions; G if p is 0 or 1. If few questions are wrong, or right, each counts as one trial: five questions,
+    all right, give [.478, 1]. None with fewer than two questions.
     """
     questions = len(share)
     if questions < FEWEST:

@@ -1,6 +1,6 @@
 """The cluster bootstrap: questions are resampled with all their items and labels.
 
-For figures without a closed form: Matthews' correlation, balanced accuracy, errors in common and differences of them.
+For metrics without a closed form: Matthews' correlation, balanced accuracy, joint errors and their differences.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 UNDEFINED_SHARE = 0.05
-"""Where a figure is undefined in more than this share of the samples (one category only), it has no interval."""
+"""Largest share of samples in which a metric may be undefined (only one category) and still have an interval."""
 
 _NOTHING = 1e-12
 
 _EXACT_IN_SINGLE = 1 << 24
-"""Whole numbers up to this one are exact in single precision, and so are sums of them that stay below."""
+"""Integers up to this one are exact in single precision, and so are sums that stay below it."""
 
 _DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 
 _HELD = 1 << 20
-"""Numbers drawn at a time: few enough for a processor's cache."""
+"""Numbers drawn at once: they fit into a processor's cache."""
 
 _COARSE = 1 << 16
-"""Up to so many clusters a share of 24 bits decides which is drawn: none is more likely than another by 0.4 %."""
+"""Most clusters that are drawn by a 24-bit fraction: their probabilities differ by at most 0.4 %."""
 
 _FEW = 8
-"""Kinds of clusters are few where there are more than so many times as many clusters."""
+"""Ratio of clusters to kinds of clusters above which kinds count as few."""
 
 _TABLE = 1 << 23
-"""Up to so many cells the clusters' items are a plain table."""
+"""Most cells for which the clusters' items are stored as a dense table."""
 
 _KEPT = 1 << 23
-"""Up to so many counts the last samples are kept, for other figures of as many clusters."""
+"""Most counts for which the last samples are cached, for other metrics of as many clusters."""
 
 
 class Interval(NamedTuple):
     """The 2.5 and 97.5 percentiles of the samples in which a metric is defined.
 
     Attributes:
-        ends: None where it is undefined in too many samples, all samples are alike (full agreement is no certainty),
-            or there is nothing to draw from.
+        ends: None if the metric is undefined in too many samples, all samples are equal (full agreement is not
+            certainty), or there is nothing to resample.
         undefined: Samples in which it is undefined.
     """
 
@@ -69,17 +69,16 @@ def intervals(
 ) -> dict[str, Interval]:
     """Return 95 % percentile intervals of metrics, all from the same samples.
 
-    As many clusters as there are are drawn with replacement; each comes with all its items. The same seed gives the
-    same interval, whatever the order of items and clusters. Source: Efron and Tibshirani, "An Introduction to the
-    Bootstrap", 1993, chapter 13; clusters as in Davison and Hinkley, "Bootstrap Methods and their Application", 1997,
-    section 3.8.
+    Each sample draws as many clusters as there are, with replacement, each with all its items. The same seed gives the
+    same interval for any order of items and clusters. Source: Efron and Tibshirani, "An Introduction to the Bootstrap",
+    1993, chapter 13; clusters as in Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8.
 
     Args:
         kind: Each item's kind, from 0 to ``kinds - 1``; -1 for an item that is left out.
-        kinds: The number of kinds: all that a figure needs to know of an item.
+        kinds: The number of kinds; a metric depends only on the items' kinds.
         cluster: Each item's cluster, any integers.
-        figures: Name -> what gives a value a sample, NaN for none, from how many items are of each kind in each
-            sample (samples x kinds).
+        figures: Name -> function from the numbers of items of each kind (samples x kinds) to one value for each sample,
+            NaN if undefined.
     """
     found: dict[str, list[FloatArray]] = {name: [] for name in figures}
     for counts in resampled(kind, kinds, cluster, samples, seed):
@@ -98,7 +97,7 @@ def percentiles(values: FloatArray) -> Interval:
 
 
 def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the number of items of each kind in each sample of clusters: samples x kinds, in blocks; nothing without
+    """Yield the number of items of each kind in each sample of clusters: samples x kinds, in blocks; empty without
     items.
 
     Args:
@@ -116,7 +115,7 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
     each_once = len(often) == clusters < _COARSE and samples * len(often) <= _KEPT
     kept = _samples_of(len(often), samples, seed) if each_once else None
     generator = np.random.default_rng(seed)
-    # A sample can hold the largest cluster as often as there are clusters.
+    # A sample can contain the largest cluster as often as there are clusters.
     single = items is not None and items.max() * clusters < _EXACT_IN_SINGLE
     precision: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
     items = None if items is None else items.astype(precision)
@@ -130,10 +129,10 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
 
 @lru_cache(maxsize=1)
 def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
-    """Draw how often each of the clusters, none of which are known to be equal, is in a sample: samples x clusters
+    """Draw the multiplicity of each cluster in each sample, if no clusters are known to be equal: samples x clusters
     (uint16).
 
-    That depends on their number alone, so that all pairs of verifiers share it.
+    The result depends only on the number of clusters, so all pairs of verifiers share it.
     """
     found = np.empty((samples, clusters), dtype=np.uint16)
     generator, often = np.random.default_rng(seed), np.ones(clusters, dtype=np.int64)
@@ -149,7 +148,7 @@ def alike_clusters(
 ) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
     """Count the clusters of each kind, and the items of each kind in such a cluster.
 
-    Which comes first follows from the items alone. None stands for clusters of one item each, in the order of kinds.
+    The order depends only on the items. None means clusters of one item each, in the order of kinds.
     """
     group = countable(cluster)
     groups = int(group.max()) + 1
@@ -188,7 +187,7 @@ def _draw(
     total = int(often.sum())
     if len(often) * _FEW < total:
         return generator.multinomial(total, often / total, size=samples).astype(precision)
-    # With many kinds it is quicker to draw the clusters one by one.
+    # With many kinds, drawing individual clusters is faster.
     place = None if len(often) == total else np.repeat(np.arange(len(often)), often)
     drawn, clusters = np.empty((samples, len(often)), dtype=precision), np.empty(total, dtype=np.intp)
     shares = np.empty(total, dtype=np.float32)

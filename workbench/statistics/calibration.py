@@ -12,26 +12,26 @@ from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.records.calibration import CalibrationMethod, ReliabilityBin
 
 BINS: Final = 10
-"""Parts that items are put in by their chance, of as equal sizes as can be."""
+"""Number of bins of items by probability, of sizes as equal as possible."""
 SAMPLES: Final = 1_000
 _FEWEST_SAMPLES: Final = 100
 _MOST_DRAWN: Final = 2 * 10**8
 _MOST_ROUNDS: Final = 100
 _NEAR_ENOUGH: Final = 1e-12
 _LEAST: Final = 1e-6
-"""A chance is taken for no less than this, and no more than 1 less it, where its odds are needed."""
+"""Probabilities are clipped to this value and 1 minus it where their odds are needed."""
 Map = Callable[[FloatArray], FloatArray]
-"""Makes chances of scores."""
+"""Maps scores to probabilities."""
 
 
-# -- Expected calibration error, and the parts it is the mean over.
+# -- Expected calibration error, and its bins.
 
 
 def equal_mass(chance: FloatArray, bins: int = BINS) -> IntArray:
     """Return each item's bin, from 0, by its probability; equal probabilities share a bin.
 
-    Source: Nixon et al., "Measuring Calibration in Deep Learning" (CVPR workshops 2019): parts of equal size say more
-    than parts of equal width where chances crowd at the ends.
+    Source: Nixon et al., "Measuring Calibration in Deep Learning" (CVPR workshops 2019): bins of equal size are more
+    informative than bins of equal width if probabilities cluster at the ends.
     """
     _, place, count = np.unique(chance, return_inverse=True, return_counts=True)
     middle = np.cumsum(count) - count / 2
@@ -51,7 +51,7 @@ def calibration_error(chance: FloatArray, gold: IntArray, part: IntArray) -> flo
 def calibration_interval(chance: FloatArray, gold: IntArray, part: IntArray, question: IntArray, seed: int) -> Interval:
     """Return the bootstrap interval of `calibration_error` over questions, with fixed bins.
 
-    Drawing anew adds error of its own, so that the interval of well calibrated chances stays above 0.
+    Resampling adds error, so the interval of well calibrated probabilities stays above 0.
     """
     known, place = np.unique(question, return_inverse=True)
     parts, clusters = int(part.max(initial=-1)) + 1, len(known)
@@ -75,11 +75,11 @@ def reliability(chance: FloatArray, gold: IntArray, part: IntArray) -> list[Reli
     ]
 
 
-# -- Maps from scores to chances.
+# -- Maps from scores to probabilities.
 
 
 def fit_map(score: FloatArray, gold: IntArray, method: CalibrationMethod) -> Map:
-    """Fit a map to rows with gold, 1 or 0, of both kinds."""
+    """Fit a map to rows with gold 1 or 0, which has both values."""
     return platt(score, gold) if method == "platt" else isotonic(score, gold)
 
 
@@ -92,7 +92,7 @@ def platt(score: FloatArray, gold: IntArray) -> Map:
     correct = int(gold.sum())
     wrong = len(gold) - correct
     target = np.where(gold == 1, (correct + 1) / (correct + 2), 1 / (wrong + 2))
-    # Scores can be so large that their squares are no numbers.
+    # The squares of very large scores may overflow.
     most = float(np.abs(score).max()) or 1.0
     centre, spread = float((score / most).mean()), float((score / most).std()) or 1.0
     a, b = 0.0, float(np.log((correct + 1) / (wrong + 1)))
@@ -126,7 +126,7 @@ def _sigmoid(value: FloatArray) -> FloatArray:
 
 
 def isotonic(score: FloatArray, gold: IntArray) -> Map:
-    """Fit the nearest rising map in squares: pooled adjacent violators, linear in between.
+    """Fit the least-squares increasing map: pooled adjacent violators, linear in between.
 
     Sources: Barlow et al., "Statistical Inference under Order Restrictions", 1972; Zadrozny and Elkan, "Transforming
     classifier scores into accurate multiclass probability estimates", KDD 2002.
@@ -149,7 +149,7 @@ def odds(score: FloatArray) -> FloatArray:
 
 
 def cross_fitted(score: FloatArray, gold: IntArray, fold: IntArray, method: CalibrationMethod) -> FloatArray | None:
-    """Return each item's probability by the map fitted on the other folds; None where they lack correct or incorrect
+    """Return each item's probability by the map fitted on the other folds; None if those lack correct or incorrect
     items.
     """
     found = np.empty(len(score))

@@ -1,4 +1,4 @@
-"""Compares two verifiers on the same items: where each is right, with p-values and intervals."""
+"""Compares two verifiers on the same items: items that each judges correctly, p-values and intervals."""
 
 from __future__ import annotations
 
@@ -28,33 +28,32 @@ from workbench.statistics.records.comparison import GroupComparison, Metric, Met
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
 from workbench.statistics.subgroups import benjamini_hochberg
 
-# -- The exact paired permutation test, counted from the few angles of a Fourier transform that add anything.
+# -- The exact paired permutation test, computed from the non-negligible angles of a Fourier transform.
 
 
 _SMALLEST_P = 1e-12
-"""Below this the sums of a Fourier transform are rounding."""
+"""p-value below which the sums of a Fourier transform are rounding errors."""
 _DECIMALS = 14
-"""Beyond them the sums of a Fourier transform differ from processor to processor."""
+"""Decimals beyond which the sums of a Fourier transform differ between processors."""
 _NOTHING = log(1e-19)
-"""Angles whose product is less than this, taken together, move no value by 1e-16."""
+"""Log of the product below which angles together change no value by 1e-16."""
 _ROUNDING = 1e-12
 _CELLS = 1_024
-"""Into so many stretches of angles the circle is cut at first, and each that is kept into `_PARTS`, down to angles."""
+"""Initial number of intervals of angles; each interval that is kept is split into `_PARTS`, down to single angles."""
 _PARTS = 4
 
 
 def permutation(sums: IntArray) -> float:
     """Run the exact two-sided paired permutation test that swaps A and B in all items of a question at once.
 
-    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of
-    cos(S_g t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's
-    kernel, summed over the angles t. Angles where the product is nothing are left out: with thousands of questions
-    that is nearly everywhere. With one item a question it is McNemar's test. To 14 decimals;
-    values below 1e-12 are given as that.
-    Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
+    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of cos(S_g
+    t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's kernel,
+    summed over the angles t. Angles with a negligible product are left out: with thousands of questions that is nearly
+    all of them. With one item a question it is McNemar's test. The result has 14 decimals; smaller values are reported
+    as 1e-12. Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
 
     Args:
-        sums: S_g, the items of a question only A judges rightly less those only B does.
+        sums: S_g, the number of items of each question that only A judges correctly minus those that only B does.
     """
     sizes, counts = np.unique(np.abs(sums[sums != 0]).astype(np.int64), return_counts=True)
     observed, largest = abs(int(sums.sum())), int((sizes * counts).sum())
@@ -73,10 +72,10 @@ def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
     """Return the angles j · 2π / points, 0 <= j <= points / 2, whose product of cos(size · angle) ** count is not
     negligible.
 
-    Stretches of angles are left out as soon as no angle of theirs could add anything, and cut into parts else.
+    Intervals of angles are dropped as soon as none of their angles can contribute, else split into parts.
 
     Args:
-        sizes: Whole numbers, greater than 0.
+        sizes: Positive integers.
         counts: How often each is a factor.
         points: A power of 2.
     """
@@ -97,7 +96,7 @@ def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, po
     found = np.zeros(len(first))
     middle, reach = first + (width - 1) / 2, (width - 1) / 2
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-        # In half turns: |cos| is 1 at whole numbers, and as far from the nearest one as the whole stretch is at least.
+        # In half turns: |cos| is 1 at integers. ``away`` is the least distance of the interval from an integer.
         turned = size * middle * (2 / points)
         away = np.maximum(np.abs(turned - np.rint(turned)) - size * reach * (2 / points), 0.0)
         found += count * np.log(np.cos(pi * away))
@@ -108,7 +107,7 @@ def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
     found = np.full(len(angle), float(last - first + 1))
     turning = angle > 0
     half = angle[turning]
-    # Twice the points make half the angle; whole numbers keep it exact.
+    # Doubling the points halves the angle; integers keep it exact.
     ends = [np.sin(_turned((2 * k + 1) * half, 2 * points)) for k in (last, first - 1)]
     found[turning] = (ends[0] - ends[1]) / (2 * np.sin(half * (pi / points)))
     return found
@@ -119,7 +118,7 @@ def _turned(place: IntArray, points: int) -> FloatArray:
 
 
 class Quadrants(NamedTuple):
-    """The items that both, one or neither of two verifiers judge rightly, as masks."""
+    """The items that both, one or neither of two verifiers judge correctly, as masks."""
 
     both_right: BoolArray
     only_a: BoolArray
@@ -134,9 +133,9 @@ class ComparisonPower(NamedTuple):
     """The power of a paired comparison.
 
     Attributes:
-        n: Items both are counted on.
-        discordance: Share of them only one of the two judges rightly.
-        detectable: As `detecting.detectable`.
+        n: Items that count for both.
+        discordance: Share of them that only one of the two judges correctly.
+        detectable: See `detecting.detectable`.
     """
 
     n: int
@@ -145,7 +144,6 @@ class ComparisonPower(NamedTuple):
 
 
 def quadrants(right_a: BoolArray, right_b: BoolArray) -> Quadrants:
-    """Return the four cells of the paired table."""
     return Quadrants(right_a & right_b, right_a & ~right_b, ~right_a & right_b, ~(right_a | right_b))
 
 
@@ -153,7 +151,7 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     """Compute all metrics of a paired comparison.
 
     Args:
-        cells: The items by who is right.
+        cells: The items by which verifiers are right.
         question: Each item's question; questions are the clusters.
 
     Raises:
@@ -166,7 +164,7 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
 
 
 def compare_counted(table: IntArray) -> PairedFigures | None:
-    """Run `compare` from each question's counts of items that neither, only B, only A and both judge rightly; None
+    """Run `compare` from each question's counts of items that neither, only B, only A and both judge correctly; None
     without items.
     """
     there = table.any(axis=1)
@@ -194,7 +192,7 @@ def _paired(table: IntArray) -> PairedFigures:
 
 
 def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
-    """Return the power of a comparison on the items that count for both; of `compare_graded` only that.
+    """Return the power of a comparison on the items that count for both: only that part of `compare_graded`.
 
     Args:
         question: Each item's question; questions are the clusters.
@@ -208,7 +206,7 @@ def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:
-    """Run `compare` on the items that count for both verifiers; None where none does."""
+    """Run `compare` on the items that count for both verifiers; None without any."""
     table = _by_question(a.right, b.right, a.counted & b.counted, question)
     return _paired(table) if len(table) else None
 
@@ -219,7 +217,7 @@ def compare_groups(
     """Run the comparison in each group that has items, in the order of `group_order`; q-values over all of them.
 
     Args:
-        cells: The items by who is right.
+        cells: The items by which verifiers are right.
         question: Each item's question.
         group: Each item's group, a position in ``names``.
         names: The groups' names.
@@ -249,10 +247,10 @@ def mcnemar(only_a: int, only_b: int) -> float:
 def difference_deff(sizes: IntArray, sums: IntArray, only_a: int, only_b: int) -> float:
     """Return the factor by which clusters raise the variance of a paired difference, at least 1.
 
-    With n items in G questions of size m_g, each item's difference +1, 0 or -1, their sum S_g a question and
-    d = (b - c) / n: SE_c = sqrt(G / (G - 1) * sum (S_g - m_g d)²) / n, SE = sqrt(((b + c) / n - d²) / n) and
-    deff = max(1, (SE_c / SE)²); 1 when all items differ alike or G < 2.
-    Source: Cochran, "Sampling Techniques", 3rd edition, 1977, chapter 9 (clusters of unequal size).
+    With n items in G questions of size m_g, each item's difference +1, 0 or -1, their sum S_g for each question and d =
+    (b - c) / n: SE_c = sqrt(G / (G - 1) * sum (S_g - m_g d)²) / n, SE = sqrt(((b + c) / n - d²) / n) and deff = max(1,
+    (SE_c / SE)²); 1 when all items have the same difference or G < 2. Source: Cochran, "Sampling Techniques", 3rd
+    edition, 1977, chapter 9 (clusters of unequal size).
     """
     n, clusters = int(sizes.sum()), len(sizes)
     d = (only_a - only_b) / n
@@ -264,23 +262,23 @@ def difference_deff(sizes: IntArray, sums: IntArray, only_a: int, only_b: int) -
 
 
 def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> Ends:
-    """Return the 95 % interval of A's accuracy less B's, combined from those of the shares that only one judges
-    rightly.
+    """Return the 95 % interval of A's accuracy minus B's, from the intervals of the shares that only one judges
+    correctly.
 
-    d = b - c ends below at d - sqrt(u² + v² - 2 r u v), with u the distance of b to its lower end, v that of c to its
-    upper end, both by `share_ends`, and r the correlation of both over questions; above alike. It can't reach beyond
-    what the discordant items could make: where two never differ in n items, it ends where c of 0 in n does. A positive
-    r, of questions on which two differ either way, is taken for 0: estimated from few it makes intervals too narrow.
-    Where too few questions differ one way to tell, r is that of shares that exclude each other at these ends,
-    -sqrt(b c / ((1 - b) (1 - c))), if that is less: of items nearly all of which are discordant A gains what B loses.
-    Source: Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired
-    data", Statistics in Medicine 17, 1998, as Zou and Donner have it for any two shares (Statistics in Medicine 27,
-    2008), with clustered intervals of each.
+    The lower end of d = b - c is d - sqrt(u² + v² - 2 r u v), with u the distance of b to its lower end, v that of c to
+    its upper end, both by `share_ends`, and r the correlation of both over questions; the upper end is analogous. The
+    interval is limited by the possible discordant items: if two never differ in n items, it ends where the interval of
+    c = 0 of n does. A positive r, from questions on which two differ in both directions, is replaced by 0: estimated
+    from few questions it makes intervals too narrow. If too few questions differ in one direction to estimate r, it is
+    that of mutually exclusive shares at these ends, -sqrt(b c / ((1 - b) (1 - c))), if that is smaller: if nearly all
+    items are discordant, A gains what B loses. Source: Newcombe, "Improved confidence intervals for the difference
+    between binomial proportions based on paired data", Statistics in Medicine 17, 1998, generalised by Zou and Donner
+    to any two shares (Statistics in Medicine 27, 2008), with clustered intervals of each share.
 
     Args:
         sizes: Items of each question, at least one.
-        only_a: How many of these only A judges rightly.
-        only_b: How many only B does.
+        only_a: Items of each question that only A judges correctly.
+        only_b: Items of each question that only B judges correctly.
     """
     return _put_together(
         _shares(np.stack([only_a, only_b]), np.stack([sizes, sizes])), lambda share: float(share[0] - share[1])
@@ -288,12 +286,12 @@ def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> 
 
 
 class _Shares(NamedTuple):
-    """Shares of the same questions' items with their 95 % intervals, one value a share.
+    """Shares of the same questions' items with their 95 % intervals, one value for each share.
 
     Attributes:
-        correlation: Of the shares' errors over questions.
-        seldom: Whether too few questions tell of it, or nearly all do.
-        enough: Whether there are questions enough for an interval.
+        correlation: Correlation of the shares' errors over questions.
+        seldom: Whether too few questions show it, or nearly all do.
+        enough: Whether there are enough questions for an interval.
     """
 
     share: FloatArray
@@ -319,11 +317,11 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
 
 
 def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
-    """Return the ends of a function of shares, from -1 to 1: as far off as the root of sum r d d', see `rates`.
+    """Return the ends of a function of shares, from -1 to 1, at the distance sqrt(sum r d d'); see `rates`.
 
-    d is how far the figure moves where one share alone is at the end of its interval that moves it that way. Pairs that
-    make an interval narrower are left out. The first half of the shares is of items that only A judges rightly, the
-    other half of the same items where only B does: of these two r is as `difference_interval` has it.
+    d is the change of the metric if one share alone moves to the end of its interval in that direction. Pairs that make
+    an interval narrower are left out. The first half of the shares are items that only A judges correctly, the second
+    half the same items that only B does: for these two, r is that of `difference_interval`.
     """
     at = figure(known.share)
     alone = np.eye(len(known.share), dtype=np.bool_)
@@ -346,7 +344,7 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends
 
 
 def _by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None, question: IntArray) -> IntArray:
-    # One more column for items that are left out, so that nothing has to be copied.
+    # An additional column for items that are left out, so that nothing has to be copied.
     cell = 2 * right_a.astype(np.int8) + right_b
     if kept is not None:
         cell[~kept] = 4
@@ -361,13 +359,13 @@ def _by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None,
 
 
 Figure = Callable[[FloatArray, FloatArray], FloatArray]
-"""A figure of each sample from its right items and all its items by gold, see `balanced`."""
+"""Computes a metric of each sample from its correctly judged items and all its items by gold; see `balanced`."""
 _PAIRED_CELLS = 8
-"""Gold, whether A is right, whether B is."""
+"""Combinations of gold, whether A is right, and whether B is right."""
 
 
 class PairedItems(NamedTuple):
-    """The items that two verifiers judge, as arrays of one length.
+    """The items judged by two verifiers, as arrays of equal length.
 
     Attributes:
         gold: 1 correct, 0 incorrect.
@@ -385,8 +383,8 @@ class PairedItems(NamedTuple):
 def metric_differences(items: PairedItems) -> list[MetricDifference]:
     """Return each metric of A and B and their difference with its interval.
 
-    Definitions as in `statistics.accuracy`. That of balanced accuracy is put together as that of `difference_interval`:
-    from the shares of incorrect and of correct items that only A and only B judge rightly; for that of Matthews'
+    Definitions as in `statistics.accuracy`. The interval of balanced accuracy is combined as in `difference_interval`,
+    from the shares of incorrect and of correct items that only A and only B judge correctly; for that of Matthews'
     correlation see `_matthews_interval`.
     """
     cell = 4 * (items.gold > 0) + 2 * items.right_a + items.right_b
@@ -415,14 +413,14 @@ def _balanced_difference(shares: FloatArray) -> float:
 
 
 def _matthews_interval(by_question: IntArray) -> Ends | None:
-    """Return the 95 % interval of A's Matthews' correlation less B's, combined from both intervals; None with too few
+    """Return the 95 % interval of A's Matthews' correlation minus B's, combined from both intervals; None with too few
     questions.
 
-    d = a - b ends below at d - sqrt(u² + v² - 2 r u v), u the distance of a to its lower end, v that of b to its upper
-    end, and r the correlation of a and b as questions are left out one at a time; above alike. So that two that never
-    differ have no r of 1, a question more of each class is taken for one that only A judges rightly, and one for B.
-    Sources: Zou, "Toward using confidence intervals to compare correlations", Psychological Methods 12, 2007; Efron and
-    Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981, for r.
+    The lower end of d = a - b is d - sqrt(u² + v² - 2 r u v), u the distance of a to its lower end, v that of b to its
+    upper end, and r the leave-one-question-out correlation of a and b; the upper end is analogous. So that two
+    verifiers that never differ don't have r = 1, one question of each class that only A judges correctly is added, and
+    one for B. Sources: Zou, "Toward using confidence intervals to compare correlations", Psychological Methods 12,
+    2007; Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981, for r.
 
     Args:
         by_question: Items by question, gold, whether A is right and whether B is.
@@ -474,17 +472,17 @@ def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
     """Return the balanced accuracy of each sample, NaN where gold lacks a class.
 
     Args:
-        right: Rightly judged items by gold, incorrect and correct: samples x 2.
-        of_gold: All items by gold, likewise.
+        right: Correctly judged items by gold, incorrect and correct: samples x 2.
+        of_gold: All items by gold: samples x 2.
     """
     means: FloatArray = divided(right, of_gold).mean(axis=1)
     return means
 
 
 def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
-    """Return Matthews' correlation of each sample: NaN where gold lacks a class, 0 where all verdicts are the same.
+    """Return Matthews' correlation of each sample: NaN if gold lacks a class, 0 if all verdicts are the same.
 
-    See `balanced`.
+    For the arguments see `balanced`.
     """
     (tn, tp), (fp, fn) = right.T, (of_gold - right).T
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
@@ -495,7 +493,7 @@ def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}
 
 
-# -- Win rates of paired comparisons that are asked in both orders.
+# -- Win rates of paired comparisons in both orders.
 
 
 def duel_row(
@@ -506,9 +504,9 @@ def duel_row(
     The interval is by question, see `intervals.share_ends`.
 
     Args:
-        dimension: Which one.
-        winners: Each item's winner; None where an order wasn't read.
-        flipped: Whether both orders prefer the same place.
+        dimension: The dimension.
+        winners: Each item's winner; None if the reply for one order could not be parsed.
+        flipped: Whether both orders prefer the same position.
         question: Each item's question.
     """
     a, b, ties = (winners.count(one) for one in ("a", "b", "tie"))

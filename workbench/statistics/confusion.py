@@ -1,6 +1,6 @@
 """Counts of verdicts against gold under a protocol.
 
-Arrays hold one value a row. An outcome is a value of `workbench.core.verdict.OutcomeCode`, or -1 where no
+Arrays have one value for each row. An outcome is a value of `workbench.core.verdict.OutcomeCode`, or -1 where no
 verdict is stored; gold is 1 (correct), 0 (incorrect) or -1 (none). A row with either -1 is not counted.
 """
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.core.verdict import OutcomeCode, Protocol3
 
-# -- Array types, verdicts brought into the order of the items, and figures out of arrays.
+# -- Array types, alignment of verdicts with items, and conversion of metrics.
 
 
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -27,10 +27,10 @@ def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing:
     """Return the value of each requested key.
 
     Args:
-        wanted: Keys in any order.
+        wanted: Requested keys in any order.
         keys: The keys of ``values``, ascending.
-        values: One value a key.
-        missing: What a wanted key without a value gets; its type is the result's.
+        values: One value for each key.
+        missing: The value for a requested key without one; it determines the type of the result.
     """
     known = np.asarray(keys, dtype=np.int64)
     if np.array_equal(known, wanted):
@@ -44,14 +44,13 @@ def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing:
 
 
 def defined(value: float) -> float | None:
-    """Return a metric as it is reported; None for NaN."""
     return None if isnan(value) else float(value)
 
 
 _GOLDS = 2
 _OUTCOMES = len(OutcomeCode)
 _SMALL = 2**31 // ((_GOLDS + 1) * (_OUTCOMES + 1))
-"""Fewer groups than this are counted with 32 bits, which is quicker."""
+"""Number of groups below which counting uses 32 bits, which is faster."""
 
 
 class Confusion(Struct, frozen=True, kw_only=True):
@@ -68,23 +67,23 @@ class Confusion(Struct, frozen=True, kw_only=True):
 
 
 NOTHING = Confusion(tp=0, fp=0, tn=0, fn=0)
-"""No row counted."""
+"""Counts without any row."""
 
 
 class Graded(NamedTuple):
-    """The rows that a protocol counts, and which of them are right (always a subset of the counted ones)."""
+    """The rows that a protocol counts, and those judged correctly (a subset of the counted ones)."""
 
     counted: BoolArray
     right: BoolArray
 
 
 def tally(outcomes: IntArray, gold: IntArray, group: IntArray, groups: int) -> IntArray:
-    """Count rows by group, gold and outcome in one pass; every protocol follows from these counts.
+    """Count rows by group, gold and outcome in one pass; the counts of every protocol follow from these.
 
     Args:
-        outcomes: One outcome a row, -1 for none.
-        gold: One gold label a row, -1 for none.
-        group: One group code a row, from 0 to ``groups - 1``.
+        outcomes: One outcome for each row, -1 for none.
+        gold: One gold label for each row, -1 for none.
+        group: One group code for each row, from 0 to ``groups - 1``.
         groups: The number of groups.
 
     Returns:
@@ -98,7 +97,7 @@ def tally(outcomes: IntArray, gold: IntArray, group: IntArray, groups: int) -> I
     _check_range("outcomes", outcomes, -1, _OUTCOMES - 1)
     _check_range("gold", gold, -1, _GOLDS - 1)
     _check_range("group", group, 0, groups - 1)
-    # One more column and row for -1, so that nothing has to be masked.
+    # One additional column and row for -1, so that no mask is needed.
     shape = (groups, _GOLDS + 1, _OUTCOMES + 1)
     first: IntArray = group.astype(np.int32, copy=False) if groups < _SMALL else group.astype(np.int64, copy=False)
     cell = first * (shape[1] * shape[2]) + ((gold + 1) * shape[2] + (outcomes + 1))
@@ -109,7 +108,7 @@ def tally(outcomes: IntArray, gold: IntArray, group: IntArray, groups: int) -> I
 def confusion(cells: IntArray, protocol: Protocol3) -> Confusion:
     """Read one group's (2, 4) counts of `tally` under a protocol.
 
-    ``forced`` takes abstain and error as the verdict "incorrect"; ``strict`` takes an undecided row as the
+    ``forced`` counts abstentions and errors as the verdict "incorrect"; ``strict`` counts an undecided row as the
     opposite of its gold, so that TP + FP + TN + FN is the number of rows; ``decided`` leaves it out.
     """
     (tn, fp), (fn, tp) = cells[:, : OutcomeCode.ABSTAIN].tolist()
@@ -129,13 +128,13 @@ def count(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Confusion:
     Args:
         outcomes: One outcome a row, -1 for none.
         gold: One gold label a row, -1 for none.
-        protocol: How undecided rows count; see `confusion`.
+        protocol: How undecided rows are counted; see `confusion`.
     """
     return confusion(tally(outcomes, gold, np.zeros(len(gold), dtype=np.int8), 1)[0], protocol)
 
 
 def coverage(cells: IntArray) -> float | None:
-    """Return decided rows over all rows with gold and a stored verdict, in every protocol; None without rows.
+    """Return the share of decided rows among all rows with gold and a verdict, for every protocol; None without rows.
 
     Args:
         cells: One group's (2, 4) counts of `tally`.
@@ -145,7 +144,7 @@ def coverage(cells: IntArray) -> float | None:
 
 
 def only_failed(cells: IntArray) -> bool:
-    """Return whether a verifier failed on every row it was asked about: its metrics would only reflect the protocol.
+    """Return whether a verifier failed on every row, so that its metrics would only reflect the protocol.
 
     Args:
         cells: One group's (2, 4) counts of `tally`.
@@ -167,7 +166,7 @@ def grade(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Graded:
     Args:
         outcomes: One outcome a row, -1 for none.
         gold: One gold label a row, -1 for none.
-        protocol: How undecided rows count; see `confusion`.
+        protocol: How undecided rows are counted; see `confusion`.
     """
     counted = (gold >= 0) & (outcomes >= 0)
     if protocol == "decided":

@@ -21,10 +21,10 @@ class Correlation(Struct, frozen=True, kw_only=True):
     """One coefficient, from -1 to 1.
 
     Attributes:
-        corpus: Over all rows; None where scores or labels don't vary.
-        mean: Mean of the groups' own coefficients; None where none has one.
+        corpus: Coefficient over all rows; None if scores or labels don't vary.
+        mean: Mean of the groups' coefficients; None if no group has one.
         defined: Groups with a coefficient: both their scores and their labels vary.
-        groups: Groups with any row.
+        groups: Groups with at least one row.
     """
 
     corpus: float | None
@@ -36,7 +36,7 @@ class Correlation(Struct, frozen=True, kw_only=True):
 def correlations(score: FloatArray, gold: IntArray, group: IntArray) -> dict[str, Correlation]:
     """Return Kendall's tau-b, Pearson's r and Spearman's rho between scores and gold labels, by name.
 
-    Example-level means over the groups in which the coefficient is defined, as in ICE-Score (arXiv 2304.14317).
+    Example-level means cover the groups in which the coefficient is defined, as in ICE-Score (arXiv 2304.14317).
 
     Args:
         score: One score a row, in any unit, NaN for none: such rows don't count.
@@ -68,31 +68,29 @@ def _coefficient(method: str, score: FloatArray, gold: IntArray) -> float | None
     return float(measure(score, gold).statistic)
 
 
-# -- Rank correlation of a few things, such as verifiers: Spearman's rho and Kendall's tau-b, tested by permutation.
+# -- Rank correlation of a few objects, such as verifiers: Spearman's rho and Kendall's tau-b, tested by permutation.
 
 
 SEED = 0
 """Seed of random orders and samples."""
 PERMUTATIONS = 10_000
-"""Random orders, where there are too many to look at each."""
+"""Number of random orders if there are too many to enumerate."""
 SAMPLES = 2_000
-"""Samples of the bootstrap."""
+"""Number of bootstrap samples."""
 FEWEST = 10
-"""With fewer things the percentiles of a bootstrap are no interval: too many samples hold but a few of them."""
+"""Fewest objects for a bootstrap interval: with fewer, too many samples contain only a few distinct ones."""
 _ALL_ORDERS_OF = 8
 _BLOCK = 1 << 22
 _NOTHING = 1e-9
 
 
 class Associations(Struct, frozen=True):
-    """Both coefficients of the same pairs."""
-
     spearman: Association
     kendall: Association
 
 
 def is_exact(things: int) -> bool:
-    """Return whether the test enumerates every order of so many things."""
+    """Return whether the test enumerates every order of this many objects."""
     return things <= _ALL_ORDERS_OF
 
 
@@ -103,13 +101,13 @@ def orders_of(things: int) -> int:
 def associations(x: FloatArray, y: FloatArray) -> Associations:
     """Return Spearman's rho and Kendall's tau-b with one-sided p-values and intervals.
 
-    p is the share of orders of ``y`` with a coefficient at least as large; of random orders, the one found is counted
-    among them (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics
-    and Molecular Biology 9, 2010). Intervals resample the pairs.
+    p is the share of orders of ``y`` with a coefficient at least as large; among random orders, the observed one is
+    included (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics and
+    Molecular Biology 9, 2010). Intervals resample the pairs.
 
     Args:
-        x: One value a thing, such as a verifier's accuracy.
-        y: The other value.
+        x: One value for each object, such as a verifier's accuracy.
+        y: The other value of each object.
     """
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         nothing = Association(coefficient=None, p=None, least_p=None, ci=None)
@@ -136,7 +134,7 @@ def signs_of(values: FloatArray) -> FloatArray:
 
 
 def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return rho and tau-b of stacked matrices of signs, one row a pair of them; NaN where either does not vary."""
+    """Return rho and tau-b of stacked sign matrices, one row for each pair of orders; NaN if either does not vary."""
     rank_x, rank_y = x.sum(axis=2), y.sum(axis=2)
     over = [(rank_x * rank_y).sum(axis=1), (x * y).sum(axis=(1, 2))]
     under = [

@@ -10,19 +10,19 @@ from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.intervals import Z95
 
 FOUND: Final = 0.8
-"""How often a difference that is called detectable is found."""
+"""Power at which a difference is called detectable."""
 FEWEST: Final = 30
-"""Questions of equal size, by Kish, below which the test's steps and their weights are too coarse for a forecast."""
+"""Questions of equal size, by Kish, below which the test is too discrete for a forecast."""
 DIFFERING: Final = 7
-"""Questions on which the two differ below which it can't be told how far a question's items differ alike."""
+"""Questions on which the two differ, below which the correlation within questions can't be estimated."""
 _MANY: Final = 20
-"""The same where sizes are so uneven that this decides much."""
+"""The same if sizes are so uneven that the correlation matters much."""
 _EVEN: Final = 13
-"""Effective questions, as `intervals.Clustering` has them, from which sizes are even enough."""
+"""Effective questions (see `intervals.Clustering`) from which sizes are even enough."""
 _UNSURE: Final = 0.4
-"""The relative variance of the test's own variance above which, with fewer, no forecast is to be relied on."""
+"""Relative variance of the test's own variance above which, with fewer questions, no forecast is reliable."""
 _PLANNED: Final = 0.25
-"""The share of that variance, where two are equally accurate, that stands for the error of what is estimated here."""
+"""Share of that variance, for two equally accurate verifiers, that represents the estimation error of this data."""
 _STEPS: Final = 65
 _ZOOMS: Final = 4
 _ROUNDING: Final = 1e-12
@@ -32,11 +32,11 @@ class _Design(NamedTuple):
     """Assumptions about future data.
 
     Attributes:
-        sizes: Different numbers of items that questions have.
-        often: How many questions have so many.
-        discordance: The share of items only one of both judges rightly.
-        correlation: The intra-class correlation of being discordant, over questions.
-        alike: That of which of both is right, over the discordant items of questions.
+        sizes: Distinct numbers of items of questions.
+        often: Number of questions with each size.
+        discordance: The share of items that only one of both judges correctly.
+        correlation: The intra-class correlation of discordance within questions.
+        alike: The intra-class correlation of which of both is right, within the discordant items of questions.
     """
 
     sizes: FloatArray
@@ -54,18 +54,19 @@ class _PowerForecast(NamedTuple):
 
 
 def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | None:
-    """Return the true difference that `compare.permutation` finds at 5 % in four of five data sets like this one.
+    """Return the true difference that `compare.permutation` finds at the 5 % level in four of five data sets like this
+    one.
 
-    Those have questions of the same sizes, as many discordant items in the mean, or as many as the difference takes,
-    and the same two intra-class correlations of these: questions may have a chance of their own that an item is
-    discordant, and that A is right where one is. None where too few questions, of equal size, carry it, where the two
-    differ on too few of them, and where a few of these decide the test. ``python -m bench.coverage --kind power``
-    shows how often what is given is found.
+    These data sets have questions of the same sizes, as many discordant items on average (or as many as the difference
+    requires), and the same two intra-class correlations: each question may have its own probability that an item is
+    discordant, and that A is right on a discordant item. None with too few effective questions, if the two differ on
+    too few of them, and if a few of these decide the test. ``python -m bench.coverage --kind power`` shows how often
+    the returned difference is found.
 
     Args:
         sizes: Items of each question, at least one.
-        only_a: How many of these only A judges rightly.
-        only_b: How many only B does.
+        only_a: Items of each question that only A judges correctly.
+        only_b: Items of each question that only B judges correctly.
     """
     differ = only_a + only_b
     number = np.bincount(sizes)
@@ -91,9 +92,9 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
 def _correlation(sizes: IntArray, hits: IntArray) -> float:
     """Return the intra-class correlation of hits among the items of a question, from 0 to 1.
 
-    Pearson's, of every two items of a question, weighed so that a question counts by its items less one and not by its
-    pairs: no large one alone decides. Source: Ridout, Demétrio and Firth, "Estimating intraclass correlation for binary
-    data", Biometrics 55, 1999.
+    It is Pearson's correlation over pairs of items of a question, weighted so that a question counts by its number of
+    items minus one and not by its pairs: a single large question can't dominate. Source: Ridout, Demétrio and Firth,
+    "Estimating intraclass correlation for binary data", Biometrics 55, 1999.
     """
     several = sizes > 1
     size, hit, mean = sizes[several], hits[several], hits.sum() / sizes.sum()
@@ -120,16 +121,16 @@ def _found(design: _Design) -> float | None:
 def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> _PowerForecast:
     """Compute the test's power at differences, by moments.
 
-    With S_g what a question adds to the difference, S their sum and Q that of their squares, the test finds S where
-    |S| - 1, since sums step by two, is beyond sqrt(Q) z (1 - (z² - 3) k / 12): k = sum S_g⁴ / Q² is for the kurtosis of
-    sums with random signs (Cornish and Fisher). S / sqrt(Q) is taken for normal, with the mean and the variance of the
-    delta method's second and first order. S_g has the moments of a beta-binomial number of discordant items, each +1
-    with a chance of the question's own, beta distributed, else -1. To the first order, (z.975 + z.8) sqrt(discordance
-    / n) where questions have one item each, it is Connor's ("Sample size for testing differences in proportions for the
-    paired-sample design", Biometrics 43, 1987).
+    With S_g the contribution of a question to the difference, S their sum and Q the sum of their squares, the test
+    detects S if |S| - 1 (sums change in steps of two) exceeds sqrt(Q) z (1 - (z² - 3) k / 12): k = sum S_g⁴ / Q² is for
+    the kurtosis of sums with random signs (Cornish and Fisher). S / sqrt(Q) is approximately normal, with the mean and
+    variance of the second- and first-order delta method. S_g has the moments of a beta-binomial number of discordant
+    items, each +1 with a beta-distributed probability of the question, else -1. To the first order, (z.975 + z.8)
+    sqrt(discordance / n) for questions with one item each, it is Connor's formula ("Sample size for testing differences
+    in proportions for the paired-sample design", Biometrics 43, 1987).
 
     Args:
-        planned: The relative variance of Q as it is estimated here, which adds to that of the data to come.
+        planned: The relative variance of the estimate of Q here, which adds to that of future data.
     """
     from scipy.special import ndtr
 
@@ -137,7 +138,7 @@ def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> 
     discordance = np.maximum(design.discordance, difference)
     one, two, three, four = ways[:, :, None] * _raw(discordance, design.correlation)[:, None]
     p1, p2, p3, p4 = _raw((1 + difference / discordance) / 2, design.alike)
-    # Means of products of so many signs of a question.
+    # Means of products of this many signs of a question.
     y1, y2, y3, y4 = (
         2 * p1 - 1,
         4 * (p2 - p1) + 1,
@@ -153,7 +154,7 @@ def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> 
     )
     root, unsure, slope = np.sqrt(q), of_q / q**2, total / q
     mean = total / root * (1 + 3 / 8 * unsure) - of_both / (2 * q * root) - 1 / root
-    # Of more discordant items than there are here, what is estimated of these has no part in it.
+    # If more discordant items are assumed than exist here, estimates from these are not used.
     estimated = np.where(difference < design.discordance, planned / 4, 0.0)
     variance = (of_total - slope * of_both + slope**2 * of_q / 4) / q + estimated * slope**2 * q
     needed = Z95 * (1 - (Z95**2 - 3) / 12 * kurtosis / q**2)

@@ -14,7 +14,7 @@ from workbench.statistics.agreement.figures import consensus
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, tally
 
-# -- Items that look alike to a model, taken together: a million items are a few thousand patterns.
+# -- Items with equal features, grouped: a million items have only a few thousand patterns.
 
 
 _MOST = 2**62
@@ -33,7 +33,7 @@ class Patterns(NamedTuple):
     Attributes:
         of: Each item's pattern.
         level: The levels of each pattern, patterns x features.
-        levels: How many levels each feature has.
+        levels: Number of levels of each feature.
     """
 
     of: IntArray
@@ -51,7 +51,7 @@ class Patterns(NamedTuple):
 
 
 def patterns(features: Sequence[Feature]) -> Patterns:
-    """Group items with equal levels; the numbering follows from the levels, not from the items' order."""
+    """Group items with equal levels; the numbering depends on the levels, not on the order of items."""
     code, size = np.zeros(len(features[0].level), dtype=np.int64), 1
     for feature in features:
         if size > _MOST // feature.levels:
@@ -75,28 +75,29 @@ def quantiles(values: FloatArray, parts: int) -> Feature:
 
 FOLDS = 5
 _ALIKE = 10.0
-"""Items whose weight the model has beside the items of the very same levels."""
+"""Weight of the model, in items, relative to the items with exactly the same levels."""
 _RIDGE, _HARDLY = 1.0, 1e-6
 _ROUNDS = 100
 _CLOSE = 1e-6
 
 
 def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) -> FloatArray:
-    """Return how often items like each have the other label, by a model fitted on other questions' labels.
+    """Return the probability that items like each have the opposite label, by a model fitted on other questions'
+    labels.
 
-    That is how surprising the label is. How probably it is wrong does not follow: where verifiers err together, right
-    labels surprise as wrong ones do.
+    It measures how surprising a label is, not the probability that it is wrong: if verifiers err jointly, right labels
+    are as surprising as wrong ones.
 
     Confident learning's self-confidence, 1 - P(label | features), where P is out of fold: a ridge-penalised logistic
-    regression on the features' levels, fitted on four fifths of the questions and applied to the others. Items of the
-    very same levels in those four fifths have their say beside it, so that the share holds for verifiers whose errors
-    go together, which a sum of their weights does not see. Two completions of one question are never on both sides.
+    regression on the features' levels, fitted on four fifths of the questions and applied to the others. Items with
+    exactly the same levels in those four fifths are averaged in, so that the result is valid for verifiers with
+    dependent errors, which a sum of weights does not capture. Two completions of one question are never on both sides.
 
     Source: Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", Journal of
     Artificial Intelligence Research 70, 2021.
 
     Args:
-        features: What the label may follow from; one level an item.
+        features: Features that may predict the label; one level for each item.
         gold: 1 correct, 0 incorrect for each item.
         question: Each item's question.
     """
@@ -118,7 +119,7 @@ def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) 
 
 
 def folds(question: IntArray) -> IntArray:
-    """Return each item's fold, from 0 to ``FOLDS - 1``, by a hash of its question, whatever the other items."""
+    """Return each item's fold, from 0 to ``FOLDS - 1``, by a hash of its question, independent of other items."""
     mixed = question.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     found: IntArray = ((mixed >> np.uint64(32)) % np.uint64(FOLDS)).astype(np.int64)
     return found
@@ -154,13 +155,15 @@ def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
 
 
 def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
-    """Return the probability that each label is wrong if gold is one more annotator and nobody is right by definition.
+    """Return the probability that each label is wrong if gold is treated as one more annotator and none is right by
+    definition.
 
-    The consensus of `workbench.statistics.agreement.figures`. It takes annotators for independent given the truth:
-    several verifiers with one and the same weakness outvote everybody. Use it beside `improbable`, not for it.
+    It uses the consensus of `workbench.statistics.agreement.figures`, which assumes that annotators are independent
+    given the truth: several verifiers with the same weakness outvote all others. Use it in addition to `improbable`,
+    not instead of it.
 
     Args:
-        votes: For each verifier each item's outcome, -1 for none; undecided ones are left out.
+        votes: For each verifier, the outcome of each item, -1 for none; undecided ones are left out.
         gold: 1 correct, 0 incorrect for each item.
     """
     features = [Feature(np.where(_decided(vote), vote, 2), 3) for vote in votes]
@@ -184,12 +187,10 @@ def _decided(vote: IntArray) -> BoolArray:
     return found
 
 
-# -- Votes of several verifiers on the same items, counted; an abstention and an error are never votes.
+# -- Vote counts of several verifiers on the same items; abstentions and errors are not votes.
 
 
 class VoteCounts(NamedTuple):
-    """The number of verifiers that accept and reject each item."""
-
     yes: IntArray
     no: IntArray
 
@@ -199,7 +200,7 @@ class Ranking(NamedTuple):
 
     Attributes:
         place: Their positions in the columns.
-        score: What they are ordered by, falling.
+        score: The ranking score, descending.
     """
 
     place: IntArray
@@ -210,8 +211,8 @@ def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
     """Count the decided verdicts of each item.
 
     Args:
-        votes: For each verifier each item's outcome, -1 for none.
-        items: How many items there are.
+        votes: For each verifier, the outcome of each item, -1 for none.
+        items: Number of items.
     """
     yes, no = np.zeros(items, dtype=np.int16), np.zeros(items, dtype=np.int16)
     for vote in votes:
@@ -231,12 +232,12 @@ def of(chosen: BoolArray, kept: BoolArray | None) -> IntArray:
     return np.flatnonzero(chosen if kept is None else chosen & kept)
 
 
-# -- Verdicts against gold: how far they speak against it, by what each verifier's word is worth on such items.
+# -- Verdicts against gold: the weight of evidence, by each verifier's error rates on such items.
 
 
 _GOLDS, _OUTCOMES = 2, len(OutcomeCode) + 1
 _PRIOR = 10.0
-"""Items whose weight a verifier's rates over all types have in its rates on one type."""
+"""Weight, in items, of a verifier's rates over all types in its rates on one type."""
 
 
 def against_gold(
@@ -245,15 +246,15 @@ def against_gold(
     """Rank items on which some decided verdict differs from gold, by the weight of evidence against gold.
 
     Args:
-        votes: For each verifier each item's outcome, -1 for none.
+        votes: For each verifier, the outcome of each item, -1 for none.
         gold: 1 correct, 0 incorrect, -1 none.
         group: Each item's type.
-        groups: How many types there are.
-        kept: Which items to rank; rates come from all.
+        groups: Number of types.
+        kept: Items to rank; rates are estimated from all items.
 
     Returns:
         Scores are sums over the decided verdicts of log(P(verdict | gold is wrong) / P(verdict | gold is right)), in
-        nats, each verifier's part as `evidence` has it.
+        nats, with each verifier's part given by `evidence`.
     """
     place = of(contradicted(votes, gold), kept)
     cell = group[place].astype(np.int32) * _GOLDS + gold[place]
@@ -264,7 +265,7 @@ def against_gold(
 
 
 def contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
-    """Return, for each item, whether some decided verdict differs from gold; arguments as of `against_gold`."""
+    """Return, for each item, whether some decided verdict differs from gold; for the arguments see `against_gold`."""
     said = counted(votes, len(gold))
     found: BoolArray = ((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0))
     return found
@@ -273,12 +274,12 @@ def contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
 def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> FloatArray:
     """Return the evidence of each verdict of one verifier against gold, as a log-likelihood ratio.
 
-    Rates are those of the item's type, drawn towards the rates over all types, without the item itself. A verdict that
-    differs from gold never speaks for it, nor one that agrees against it: a verifier that is mostly wrong says
-    nothing.
+    Rates are those of the item's type, shrunk towards the rates over all types, without the item itself. A verdict that
+    differs from gold never counts as evidence for gold, and one that agrees never as evidence against it: a verifier
+    that is mostly wrong has no evidence.
 
     Returns:
-        Type x gold x (outcome + 1), so that a missing verdict comes first; 0 where there is no decided one.
+        Type x gold x (outcome + 1), so that a missing verdict comes first; 0 without a decided one.
     """
     counts = tally(vote, gold, group, groups)[:, :, : OutcomeCode.ABSTAIN].astype(float)
     overall = counts.sum(axis=0) + 1.0
@@ -294,15 +295,15 @@ def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> Fl
     return found
 
 
-# -- Verifiers against each other: how evenly they are split, and which of them carry weight.
+# -- Verifiers against each other: the split of votes, and the weight of verifiers.
 
 
 class Splits(NamedTuple):
     """Items by the number of verifiers in the minority, and those of the requested split.
 
     Attributes:
-        ranking: Items split k against n - k, the side that carries less weight the strongest first.
-        sizes: How many items have a minority of 0, 1, 2 … verifiers.
+        ranking: Items split k against n - k, those with the strongest weaker side first.
+        sizes: Number of items with a minority of 0, 1, 2 … verifiers.
         unvoted: Items on which not every verifier has decided.
     """
 
@@ -328,13 +329,13 @@ def uneven(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None)
 def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None = None) -> Splits:
     """Find items on which exactly ``k`` verifiers disagree with all the others.
 
-    Every verifier must have decided: an abstention or an error is no vote, as VerifyBench-Hard counts them.
+    Every verifier must have decided: an abstention or an error is not a vote, as in VerifyBench-Hard.
 
     Args:
-        votes: For each verifier each item's outcome, -1 for none.
-        items: How many items there are.
+        votes: For each verifier, the outcome of each item, -1 for none.
+        items: Number of items.
         k: Verifiers in the minority, 1 to n // 2.
-        kept: Which items are meant.
+        kept: Items to include; None for all.
 
     Returns:
         The scores are the weight of the weaker side as a share of the stronger's; see `weights`.
@@ -356,11 +357,11 @@ def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None
 
 
 def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> FloatArray:
-    """Return the weight of each verifier's vote: the log-odds of its siding with the majority of the others, at least
+    """Return the weight of each verifier's vote: the log-odds that it agrees with the majority of the others, at least
     .01.
 
-    No gold is needed. Counted over fully voted items on which the others have a majority; one item for and one
-    against are added, so that a verifier that always sides with it weighs something finite.
+    No gold is needed. Items with all votes count if the others have a majority; one agreement and one disagreement are
+    added, so that the weight is finite for a verifier that always agrees.
     """
     found = np.empty(len(votes))
     for number, vote in enumerate(votes):

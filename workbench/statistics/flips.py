@@ -13,20 +13,19 @@ UNCHANGED = -1
 
 
 def place(kind: FlipKind) -> int:
-    """Return the code of a kind in `flips`."""
     return FLIP_KINDS.index(kind)
 
 
 def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3) -> IntArray:
-    """Return each item's kind of change, as a position in `FLIP_KINDS`; `UNCHANGED` where there is none (int8).
+    """Return each item's kind of change, as a position in `FLIP_KINDS`; `UNCHANGED` without a change (int8).
 
     An item without both verdicts has no change.
 
     Args:
-        before: One outcome a row, -1 for none.
-        after: The same of the new verdicts.
-        gold: One gold label a row, -1 for none.
-        protocol: How undecided rows count.
+        before: One outcome for each row, -1 for none.
+        after: One new outcome for each row, -1 for none.
+        gold: One gold label for each row, -1 for none.
+        protocol: How undecided rows are counted.
     """
     found = np.full(len(gold), UNCHANGED, dtype=np.int8)
     changed = (before >= 0) & (after >= 0) & (before != after)
@@ -47,7 +46,7 @@ def flip_rows(
     """Return the metrics over all rows, then those of each group that has any.
 
     Args:
-        group: Each row's place in ``names``.
+        group: Each row's position in ``names``.
     """
     kinds = flips(before, after, gold, protocol)
     both = (gold >= 0) & (before >= 0) & (after >= 0)

@@ -1,4 +1,4 @@
-"""Cross-fitting: choices made on some questions and evaluated on the others, so that no metric flatters the choice."""
+"""Cross-fitting: choices made on some questions and evaluated on the others, so that no metric has selection bias."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def fold_of(question: IntArray, folds: int, seed: int = SEED) -> IntArray:
 
 
 def widened_for_selection(figures: PairedFigures, folds: int) -> PairedFigures:
-    """Widen the interval of a difference for what was selected or fitted outside each fold.
+    """Widen the interval of a difference to account for selection or fitting outside each fold.
 
-    Each fold's choice rests on the other folds' items, so that folds are right or wrong together. The variance of a
-    mean of J folds counts as 1/J + 1/(J - 1) times that of a fold in place of 1/J: the ends of the interval stand as
-    much further off, p is that of a normal deviate as much smaller, and what would be found has to be as much larger.
-    McNemar's test does not know of the choice: None. Of verifiers that guess, or are equally good, 95 % intervals that
-    take choices as given hold the true difference in .76 to .92.
-    Source: Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003, section 3.
+    Each fold's choice depends on the other folds' items, so errors of folds are dependent. The variance of a mean of J
+    folds counts as 1/J + 1/(J - 1) times that of a fold instead of 1/J: the interval becomes wider by the square root
+    of the ratio, p is that of a normal deviate smaller by the same factor, and the detectable difference is larger by
+    it. McNemar's test ignores the choice, so its p is None. For verifiers that guess or are equally good, 95 %
+    intervals that ignore the choice contain the true difference in .76 to .92 of cases. Source: Nadeau and Bengio,
+    "Inference for the generalization error", Machine Learning 52, 2003, section 3.
 
     Args:
-        figures: As if what was chosen had been given.
+        figures: The metrics as if the choice had been fixed in advance.
         folds: J, at least 2.
     """
     from scipy.special import ndtr, ndtri

@@ -1,6 +1,6 @@
-"""Intervals for shares of clustered items: completions that share a question are right and wrong together.
+"""Intervals for shares of clustered items: verdicts on completions of one question are dependent.
 
-One rule serves every share, that of `share_ends`. ``python -m bench.coverage`` shows what it covers.
+Every share uses the rule of `share_ends`. ``python -m bench.coverage`` shows its coverage.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 Z95 = 1.959963984540054
 """The 0.975 quantile of the standard normal distribution."""
 FEWEST: Final = 2
-"""Questions of equal size, by Kish, below which a share has no interval: a single question says nothing of others."""
+"""Questions of equal size, by Kish, below which a share has no interval: a single question says nothing about
+others.
+"""
 _SURE: Final = 3
-"""Effective questions that are wrong (or right) below which what is seen can't say how far a question's items agree."""
+"""Effective questions that are wrong (or right) below which the correlation within questions can't be estimated."""
 
 _ROUNDING: Final = 1e-9
 
@@ -25,16 +27,16 @@ Ends: TypeAlias = tuple[float, float]
 
 
 class Clustering(NamedTuple):
-    """The evidence behind each group's interval, as arrays of one length.
+    """The evidence behind each group's interval, as arrays of equal length.
 
     Attributes:
-        clusters: How many clusters have items.
+        clusters: Number of clusters with items.
         deff: The design effect, at least 1.
-        alike: Clusters of equal size in which a share would vary as little, if each were all right or all wrong:
-            (sum m)² / sum m² (Kish, "Survey Sampling", 1965).
-        effective: Clusters of equal size that would tell a share's variance as well, in the same case:
-            (sum m²)² / sum m⁴ (Satterthwaite; Carter, Schnepel and Steigerwald, "Asymptotic behavior of a t-test
-            robust to cluster heterogeneity", Review of Economics and Statistics 99, 2017).
+        alike: Equivalent number of clusters of equal size for the variance of a share, if each cluster were all right
+            or all wrong: (sum m)² / sum m² (Kish, "Survey Sampling", 1965).
+        effective: Equivalent number of clusters of equal size for estimating that variance, in the same case: (sum m²)²
+            / sum m⁴ (Satterthwaite; Carter, Schnepel and Steigerwald, "Asymptotic behavior of a t-test robust to
+            cluster heterogeneity", Review of Economics and Statistics 99, 2017).
     """
 
     clusters: IntArray
@@ -46,13 +48,13 @@ class Clustering(NamedTuple):
 class Clusters(NamedTuple):
     """Items by group and question, the clusters of intervals.
 
-    It depends on neither gold nor verdicts, so that one serves many figures.
+    It depends on neither gold nor verdicts, so many metrics can share it.
 
     Attributes:
         of_item: Each item's cluster (int32).
         group: Each cluster's group, ascending.
         question: Each cluster's question, from 0 to ``questions - 1``.
-        items: How many items each cluster has.
+        items: Number of items of each cluster.
         groups: The number of groups.
         questions: The number of questions.
     """
@@ -71,7 +73,7 @@ class Clusters(NamedTuple):
 
 
 def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Return Wilson's score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
+    """Return Wilson's score interval for ``k`` of ``n``; both may be fractional, like effective counts.
 
     (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). Without items it is [0, 1].
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
@@ -83,7 +85,7 @@ def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
         return 0.0, 1.0
     centre = k + z * z / 2
     half = z * sqrt(max(k * (n - k), 0.0) / n + z * z / 4)
-    # At 0 and n a bound is exact; rounding would leave it a hair inside or outside.
+    # At 0 and n a bound is exact; rounding could move it slightly.
     lo = max((centre - half) / (n + z * z), 0.0) if k > 0 else 0.0
     hi = min((centre + half) / (n + z * z), 1.0) if k < n else 1.0
     return lo, hi
@@ -93,7 +95,7 @@ def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends |
     """Return the 95 % interval of `share_ends` for the share of True; None with too few clusters, or no items.
 
     Args:
-        correct: One value an item, or by what share it is right.
+        correct: Whether, or to what share, each item is right.
         cluster: Each item's cluster, any integers.
     """
     known = clustering(correct, cluster, np.zeros(len(cluster), dtype=np.int8), 1)
@@ -105,7 +107,7 @@ def alone(n: int) -> Clustering:
 
 
 def count_interval(right: float, n: int) -> Ends | None:
-    """Return the 95 % interval of `share_ends` for so many of n items that are each their own cluster; None with too
+    """Return the 95 % interval of `share_ends` for ``right`` of n items that are each their own cluster; None with too
     few.
     """
     return intervals(np.array([right]), np.array([n]), alone(n))[0]
@@ -114,10 +116,10 @@ def count_interval(right: float, n: int) -> Ends | None:
 def intervals_by_question(
     right: BoolArray | FloatArray, question: IntArray, group: IntArray, groups: int
 ) -> list[Ends | None]:
-    """Return each group's 95 % interval of `share_ends` for the share of True, where groups may share questions.
+    """Return each group's 95 % interval of `share_ends` for the share of True, if groups may share questions.
 
     Args:
-        right: One value an item, or by what share it is right.
+        right: Whether, or to what share, each item is right.
         question: Each item's question, any integers; items of one question and group are a cluster.
         group: Each item's group, from 0 to ``groups - 1``.
     """
@@ -129,7 +131,7 @@ def intervals_by_question(
 
 
 def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
-    """Return the ends of `share_ends` of each group; None with fewer than `FEWEST` effective clusters."""
+    """Return each group's interval by `share_ends`; None with fewer than `FEWEST` effective clusters."""
     ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)
     enough = is_carried(known).tolist()
     return [(low, high) if there else None for (low, high), there in zip(ends, enough, strict=True)]
@@ -148,16 +150,16 @@ def is_seldom(share: FloatArray, known: Clustering) -> BoolArray:
 def share_ends(
     right: FloatArray | IntArray, n: IntArray | FloatArray, known: Clustering
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper ends of the 95 % intervals of p = right / n, one a group; [0, 1] without items.
+    """Return the lower and upper ends of the 95 % intervals of p = right / n, one for each group; [0, 1] without items.
 
-    Wilson's interval for p of n / deff items, with Student's t of as many degrees of freedom as effective clusters
-    less one in place of z. Where fewer than three effective clusters are wrong, or right, the design effect is not to
-    be trusted: then it is Clopper and Pearson's, for n / deff items or as many as there are clusters of equal size,
-    whichever are fewer: five questions of four completions, all right, are five trials.
-    Sources: Wilson, JASA 22, 1927; Rao and Scott, "A simple method for the analysis of clustered binary data",
-    Biometrics 48, 1992, for n / deff; Korn and Graubard, "Confidence intervals for proportions with small expected
-    number of positive counts estimated from survey data", Survey Methodology 24, 1998, for t and Clopper and Pearson;
-    Bell and McCaffrey, Survey Methodology 28, 2002, for Satterthwaite's degrees of freedom.
+    It is Wilson's interval for p of n / deff items, with Student's t instead of z; its degrees of freedom are the
+    effective clusters minus one. If fewer than three effective clusters are wrong, or right, the design effect is
+    unreliable: then it is Clopper and Pearson's interval, for n / deff items or the equivalent number of clusters of
+    equal size, whichever is smaller: five questions of four completions, all right, are five trials. Sources: Wilson,
+    JASA 22, 1927; Rao and Scott, "A simple method for the analysis of clustered binary data", Biometrics 48, 1992, for
+    n / deff; Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data", Survey Methodology 24, 1998, for t and Clopper and Pearson; Bell and McCaffrey, Survey
+    Methodology 28, 2002, for Satterthwaite's degrees of freedom.
     """
     from scipy.special import stdtrit
 
@@ -187,7 +189,7 @@ def _exact(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArray, groups: int) -> Clustering:
-    """Return the evidence behind intervals of many groups; a cluster never reaches beyond its group.
+    """Return the evidence behind intervals of many groups; a cluster is always within one group.
 
     With n items in G clusters of size m_g with k_g right, and p = k / n:
     SE_c = sqrt(G / (G - 1) * sum (k_g - m_g p)²) / n, SE = sqrt(p (1 - p) / n) and
@@ -195,7 +197,7 @@ def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArr
     Source: Cochran, "Sampling Techniques", 3rd edition, 1977, chapter 3 (a proportion from clusters).
 
     Args:
-        correct: True where an item is right, or by what share it is.
+        correct: Whether, or to what share, each item is right.
         cluster: Each item's cluster, any integers.
         group: Each item's group, from 0 to ``groups - 1``.
         groups: The number of groups.
@@ -258,7 +260,7 @@ def _are_small(values: IntArray) -> bool:
 def compact(values: IntArray) -> tuple[IntArray, IntArray]:
     """Return each value's rank among the distinct ones, and the distinct ones in order.
 
-    Small values are counted, which saves sorting them.
+    Small values are counted instead of sorted.
     """
     if _are_small(values):
         known = np.flatnonzero(np.bincount(values))
@@ -274,7 +276,7 @@ def distinct(values: IntArray) -> int:
 
 
 def student_interval(values: FloatArray) -> tuple[float, float] | None:
-    """Return Student's 95 % interval for the mean of values from -1 to 1; None for one value, or equal ones.
+    """Return Student's 95 % interval for the mean of values from -1 to 1; None for one value, or for equal values.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908.
     """

@@ -1,4 +1,4 @@
-"""Agreement of two verifiers and correlation of their errors, which decides whether combining them helps."""
+"""Agreement of two verifiers and correlation of their errors, which determines whether combining them helps."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from workbench.statistics.intervals import compact, distinct
 from workbench.statistics.records.comparison import Interval, JointErrors, JudgePair
 
 _SAID = 3
-"""Incorrect, correct and undecided."""
+"""Number of categories: incorrect, correct and undecided."""
 _UNDECIDED: dict[Protocol3, int] = {"forced": 0, "strict": 2, "decided": -1}
-"""What an undecided verdict says: "incorrect", something else that is always wrong, nothing."""
+"""Meaning of an undecided verdict: "incorrect", a separate verdict that is always wrong, or none."""
 
 
 class Verdicts(NamedTuple):
-    """The verdicts of two verifiers, as arrays with one value an item.
+    """The verdicts of two verifiers, as arrays with one value for each item.
 
     Attributes:
-        a: What A says as `said` gives it.
-        b: What B says.
+        a: A's verdicts, coded by `said`.
+        b: B's verdicts.
         gold: 1 correct, 0 incorrect, -1 none.
         question: The item's question; questions are the clusters.
     """
@@ -39,8 +39,8 @@ class Verdicts(NamedTuple):
 
 
 def verdict_codes(outcome: IntArray, protocol: Protocol3) -> IntArray:
-    """Return 0 incorrect, 1 correct, 2 undecided where that is a verdict in its own right; -1 where nothing counts
-    (int8).
+    """Return 0 for incorrect, 1 for correct, 2 for undecided if that is a separate verdict; -1 if the item doesn't
+    count (int8).
     """
     found = outcome.astype(np.int8)
     found[outcome >= OutcomeCode.ABSTAIN] = _UNDECIDED[protocol]
@@ -50,11 +50,10 @@ def verdict_codes(outcome: IntArray, protocol: Protocol3) -> IntArray:
 def judge_pair(a: str, b: str, verdicts: Verdicts) -> JudgePair:
     """Return agreement and joint errors of two verifiers, with intervals by question.
 
-    Sources: Cohen's kappa as in
-    `statistics.agreement`; for the measures of joint errors Kuncheva and Whitaker, "Measures of diversity
-    in classifier ensembles and their relationship with the ensemble accuracy", Machine Learning 51, 2003 (phi is their
-    rho, joint errors are their double fault); Yule, "On the association of attributes in statistics", Philosophical
-    Transactions of the Royal Society A 194, 1900, for Q.
+    Sources: Cohen's kappa as in `statistics.agreement`; for the measures of joint errors, Kuncheva and Whitaker,
+    "Measures of diversity in classifier ensembles and their relationship with the ensemble accuracy", Machine Learning
+    51, 2003 (phi is their rho, joint errors are their double fault); Yule, "On the association of attributes in
+    statistics", Philosophical Transactions of the Royal Society A 194, 1900, for Q.
     """
     both = (verdicts.a >= 0) & (verdicts.b >= 0)
     said_a, said_b, gold, question = (values if both.all() else values[both] for values in verdicts)
@@ -87,10 +86,10 @@ def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
 
 
 def _phi(faults: FloatArray) -> FloatArray:
-    """Return (n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of tables of errors, one a row; NaN where a margin is empty.
+    """Return (n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of error tables, one for each row; NaN if a margin is empty.
 
     Args:
-        faults: How often neither, only B, only A and both err.
+        faults: Numbers of items on which neither, only B, only A and both err.
     """
     tables = faults.reshape(-1, 2, 2)
     product = tables[:, 0, 0] * tables[:, 1, 1] - tables[:, 0, 1] * tables[:, 1, 0]
@@ -118,12 +117,13 @@ def _joint(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointE
 def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | None:
     """Return the 95 % interval of phi by question, as in `agreement.clustered`; None with too few.
 
-    Both say of each item whether they are right: they "agree on a rarer label" where both err, if errors are rarer.
+    The two labels of an item are whether each verifier is right: both "agree on a rarer label" if both err and errors
+    are rarer.
     """
     cluster, known = compact(question)
     questions = len(known)
     wrong = np.array([0, 1, 1, 2])[kind]
-    # Of labels that are as frequent both are rarer than the commonest, of which there is none.
+    # Equally frequent labels: both count as rarer than the most frequent, which doesn't exist.
     is_rarer = np.array([wrong.sum() >= len(kind), wrong.sum() <= len(kind)])
     alike = (wrong != 1) & is_rarer[wrong // 2]
     rarer = (2 - wrong) * is_rarer[0] + wrong * is_rarer[1]
@@ -134,22 +134,22 @@ def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | 
     return interval(phi, jackknife(kind, 4, cluster, {"phi": _phi})["phi"], carried)
 
 
-# -- Which of several things tests can't tell apart, as groups and as letters.
+# -- Objects that tests can't distinguish, as groups and as letters.
 
 
 def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
-    """Return the maximal groups in which no two differ; a thing is in every group it fits into.
+    """Return the maximal groups in which no two objects differ; an object is in every group that it fits.
 
-    They are the maximal cliques of the graph of pairs that don't differ, which is what inserting and absorbing gives.
+    They are the maximal cliques of the graph of pairs that don't differ, as the insert-and-absorb algorithm gives.
     Sources: Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
     Computational and Graphical Statistics 13, 2004; Bron and Kerbosch, "Algorithm 457: finding all cliques of an
     undirected graph", Communications of the ACM 16, 1973.
 
     Args:
-        differ: Whether two things differ, symmetric, things x things.
+        differ: Whether two objects differ, a symmetric square matrix.
 
     Returns:
-        Positions in ascending order; groups with the first things first.
+        Positions in ascending order; groups with the first objects come first.
     """
     things = set(range(len(differ)))
     fits = [things - {thing} - set(np.flatnonzero(differ[thing]).tolist()) for thing in sorted(things)]
@@ -157,7 +157,7 @@ def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
 
 
 def letters(groups: Sequence[Sequence[int]], things: int) -> list[str]:
-    """Return each thing's letters, one for every group it is in; past the 52nd group a number in brackets."""
+    """Return each object's letters, one for every group that it is in; after the 52nd group, a number in brackets."""
     names = [ascii_letters[place] if place < len(ascii_letters) else f"({place + 1})" for place in range(len(groups))]
     return [
         "".join(name for name, group in zip(names, groups, strict=True) if thing in group) for thing in range(things)

@@ -1,18 +1,18 @@
-"""Permutation tests by question of whether a verifier differs on a group from the items the group belongs to.
+"""Permutation tests by question: does a verifier's accuracy on a group differ from that on the group's scope?
 
-A group is set against its scope: a subtype against its type, any other group against all items. A piece is a question's
-items in one group: completions of one question stay together. The test deals out the group's label anew: among all
-questions that have one piece, as many times as the group has such questions; within each other question, among its
-pieces, once where the group has one. So what differs between questions is left alone where groups share them, as models
-do. The statistic is the group's delta over the standard error that a group of such sizes has: right items less those to
-be expected, over the root of the sum of the pieces' variances. Of questions of one size it is the delta itself; else a
-group of many small questions would be taken for one of few large ones. Two-sided: p is the share of deals that set the
-group at least as far apart.
+A group is compared with its scope: a subtype with its type, any other group with all items. A piece is a question's
+items in one group: completions of one question stay together. The test permutes the group's label: among all questions
+with one piece, as many times as the group has such questions; within each other question, among its pieces, once if the
+group has one. Differences between questions therefore don't matter if groups share questions, as models do. The
+statistic is the group's delta over its standard error: correct items minus the expected number, over the root of the
+sum of the pieces' variances. For questions of equal size it is equivalent to the delta; otherwise a group of many small
+questions would be treated like one of few large ones. The test is two-sided: p is the share of permutations with a
+statistic at least as extreme.
 
-All deals are counted where they are few, which is where errors are; else deals are drawn, and the one that was seen is
-counted with them (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics
-and Molecular Biology 9, 2010). Until they have been drawn a normal distribution with the deals' own mean and variance
-stands in their place.
+All permutations are enumerated if they are few, which is so if errors are few; else permutations are drawn, and the
+observed one is included (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in
+Genetics and Molecular Biology 9, 2010). Until they have been drawn, a normal distribution with the permutations' mean
+and variance replaces them.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import compact
 
 MOST_WAYS = 1 << 15
-"""Combinations of pieces that are counted out at most."""
+"""Most combinations of pieces that are enumerated."""
 STAGES: Final = ((999, 50), (9_999, 20), (99_999, 0))
-"""Deals drawn in all, and how many as far apart are enough to stop there: rare ones are worth more draws. Those that
-stop early have p above any level that later stages are about, so that p stays valid (Besag and Clifford, "Sequential
-Monte Carlo p-values", Biometrika 78, 1991)."""
+"""Total permutations drawn, and the number of extreme ones that is enough to stop: small p-values need more draws.
+Tests that stop early have p above the levels of later stages, so p stays valid (Besag and Clifford, "Sequential Monte
+Carlo p-values", Biometrika 78, 1991).
+"""
 _SMALLEST_P = 1e-12
-"""Below this a sum of chances is rounding, and a normal tail is not the permutation's."""
+"""p-value below which a sum of probabilities is rounding error, and a normal tail differs from the permutation's."""
 _ROUNDING = 1e-9
 _NONE = -1
 _OFTEN = 16
-"""Questions alike from which on their pieces are drawn by number."""
+"""Number of equal questions from which their pieces are drawn as counts."""
 _HELD = 1 << 22
 
 How: TypeAlias = Literal["counted", "drawn", "normal"]
 Totals: TypeAlias = tuple[FloatArray, FloatArray]
-"""Of a group in each deal: right items less those to be expected, and the variance of that."""
+"""Totals of a group in each permutation: correct items minus the expected number, and its variance."""
 
 
 class CellTest(NamedTuple):
     """The test of one group against its scope.
 
     Attributes:
-        p: Two-sided chance that random labels set the group as far apart.
-        how: All deals counted, some drawn, or the normal distribution for them.
-        of: The group whose test it is: the first of two that are a scope's only ones, else the group itself.
+        p: Two-sided probability of a statistic at least as extreme under random labels.
+        how: How it was computed: all permutations enumerated, some drawn, or a normal approximation.
+        of: The group of the test: the first one if a scope has only two groups, else the group itself.
         scope: The scope's code.
     """
 
@@ -61,13 +62,13 @@ class CellTest(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Questions by group: arrays with one value a question that has counted items in a group.
+    """Questions by group: arrays with one value for each question with counted items in a group.
 
     Attributes:
-        size: Its counted items there.
-        right: How many of them are judged rightly.
+        size: The question's counted items in the group.
+        right: Number of them judged correctly.
         group: The group's code, at least 0.
-        scope: The code of what the group is set against, at least 0.
+        scope: The code of the group's scope, at least 0.
         question: The question's code, at least 0.
     """
 
@@ -82,13 +83,13 @@ class Pieces(NamedTuple):
 
 
 class _LabelPool(NamedTuple):
-    """Kinds of pieces among which a label is permuted, and how many of them get it.
+    """Kinds of pieces among which a label is permuted, and the number that get it.
 
     Attributes:
-        excess: Right items of such a piece less those to be expected; none in the mean over all pieces.
-        variance: What the square of that is to be expected to be.
-        often: How many such pieces there are.
-        drawn: How many pieces of all kinds get the label.
+        excess: Correct items of such a piece minus the expected number; 0 on average over all pieces.
+        variance: The expected square of the excess.
+        often: Number of such pieces.
+        drawn: Number of pieces of all kinds that get the label.
     """
 
     excess: FloatArray
@@ -98,14 +99,15 @@ class _LabelPool(NamedTuple):
 
 
 class _Blocks(NamedTuple):
-    """Questions that groups share, one of whose pieces gets the label: arrays with one value a piece, in their order.
+    """Questions shared by groups, in each of which one piece gets the label: arrays with one value for each piece, in
+    order.
 
     Attributes:
-        excess: Right items of the piece less those to be expected by its question; none in the mean over a question.
-        variance: What the square of that is to be expected to be.
+        excess: Correct items of the piece minus the number expected from its question; 0 on average over a question.
+        variance: The expected square of the excess.
         first: Each question's first piece.
-        number: How many pieces each question has.
-        often: How many questions are just so.
+        number: Number of pieces of each question.
+        often: Number of questions with identical pieces.
     """
 
     excess: FloatArray
@@ -116,7 +118,7 @@ class _Blocks(NamedTuple):
 
 
 class _GroupTotals(NamedTuple):
-    """A group's own totals, and what its label is dealt out among."""
+    """A group's observed totals, and the pieces among which its label is permuted."""
 
     excess: float
     variance: float
@@ -130,11 +132,11 @@ class _GroupTotals(NamedTuple):
 
 
 def scope_of(group: IntArray, scope: IntArray, groups: int) -> IntArray:
-    """Return the scope in which all items of a group lie; -1 where they lie in several, or there are none.
+    """Return the scope that contains all items of a group; -1 if there are several, or no items.
 
     Args:
-        group: One group code an item or piece, from 0 to ``groups - 1``.
-        scope: One scope code an item or piece, at least 0.
+        group: One group code for each item or piece, from 0 to ``groups - 1``.
+        scope: One scope code for each item or piece, at least 0.
         groups: The number of groups.
     """
     only = np.full(groups, _NONE)
@@ -147,10 +149,10 @@ def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
     """Test each group against its scope; pieces without items don't count.
 
     Args:
-        seed: Of the deals that are drawn; None for the normal distribution in their place.
+        seed: Seed of the permutations; None for the normal approximation.
 
     Returns:
-        Group -> its test. A group that is its whole scope, or whose items lie in several, has none.
+        Group -> its test. A group that is its whole scope, or whose items are in several scopes, has none.
     """
     there = pieces.of(pieces.size > 0)
     only = scope_of(there.group, there.scope, int(there.group.max(initial=0)) + 1)
@@ -171,9 +173,9 @@ def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
 def _residuals(whole: Pieces, single: BoolArray) -> Totals:
     """Return each piece's excess of right items over the expected, and its variance.
 
-    Of a question's only piece of m items by the share p of all of these: m p, with p (1 - p) m (1 + (m - 1) r), r their
-    intra-class correlation by moments, from 0 to 1. Of a shared question's piece by the question's own share p and its
-    N items: m p, with p (1 - p) m (N - m) / (N - 1).
+    For a question's only piece of m items, with the share p over all such pieces, the expected number is m p and the
+    variance p (1 - p) m (1 + (m - 1) r), r their intra-class correlation by moments, from 0 to 1. For a piece of a
+    shared question, with the question's own share p and N items, they are m p and p (1 - p) m (N - m) / (N - 1).
     """
     size, right = whole.size.astype(np.float64), whole.right.astype(np.float64)
     items = np.bincount(whole.question, weights=size)[whole.question]
@@ -244,10 +246,10 @@ def _test(cell: _GroupTotals, seed: list[int] | None) -> tuple[float, How]:
 
 
 def _counted_out(cell: _GroupTotals, drawn: int) -> float:
-    """Return the exact p-value over all ways to draw so many pieces: Fisher's test for pieces of one item.
+    """Return the exact p-value over all ways to draw ``drawn`` pieces: Fisher's test for pieces of one item.
 
-    Labelling some pieces or all others is the same choice, so that the fewer are drawn.
-    Source: Pitman, "Significance tests which may be applied to samples from any populations", JRSS supplement 4, 1937.
+    Labelling some pieces is equivalent to labelling all others, so the smaller number is drawn. Source: Pitman,
+    "Significance tests which may be applied to samples from any populations", JRSS supplement 4, 1937.
     """
     excess, variance, often, wanted = cell.pool
     order = np.argsort(often, kind="stable")
@@ -263,7 +265,7 @@ def _counted_out(cell: _GroupTotals, drawn: int) -> float:
         number = (number[:, None] + taken).ravel()
         kept = number <= drawn
         number, apart, spread, weight = number[kept], apart[kept], spread[kept], weight[kept]
-    # The rest comes from the most frequent kind.
+    # The rest are of the most frequent kind.
     last, left = order[-1], drawn - number
     possible = left <= often[last]
     left = left[possible]
@@ -282,7 +284,7 @@ def _log_choices(number: int, most: int) -> FloatArray:
 
 
 def _drawn(cell: _GroupTotals, generator: np.random.Generator) -> float:
-    """Return (1 + permutations as far apart) / (1 + permutations drawn), by the `STAGES`."""
+    """Return (1 + extreme permutations) / (1 + drawn permutations), by the `STAGES`."""
     deals = far = 0
     for goal, enough in STAGES:
         kinds = len(cell.pool.often) + (0 if cell.blocks is None else len(cell.blocks.often))
@@ -323,11 +325,11 @@ def _deal(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Tot
 
 
 def _normal(cell: _GroupTotals) -> float:
-    """Both tails by a normal distribution, with the deals' variance and the variance in the mean of deals for that of
-    each.
+    """Return both tails of a normal distribution with the permutations' variance; the mean variance over permutations
+    replaces that of each.
 
-    Over n of G pieces: n (G - n) / (G (G - 1)) sum excess² (Cochran, "Sampling Techniques", 3rd edition, 1977, theorem
-    2.2); over a shared question its mean of excess².
+    For n of G pieces the variance is n (G - n) / (G (G - 1)) sum excess² (Cochran, "Sampling Techniques", 3rd edition,
+    1977, theorem 2.2); for a shared question it is its mean of excess².
     """
     pool, blocks = cell.pool, cell.blocks
     number = int(pool.often.sum())

@@ -1,9 +1,9 @@
 """Prediction-powered inference: a share estimated from few labels and many predictions of them.
 
-What the predictions say of all items is corrected by how far they are off where labels exist, so that poor predictions
-cost nothing but precision. Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference",
-Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference", arXiv 2311.01453
-(power tuning). Labelled items are taken for a random sample of all items, or of each stratum's.
+The mean prediction over all items is corrected by the predictions' error on labelled items, so poor predictions only
+cost precision. Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference", Science 382,
+2023; Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference", arXiv 2311.01453 (power tuning).
+Labelled items are assumed to be a random sample of all items, or of each stratum.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from workbench.statistics.intervals import (
 )
 
 _FREE = 2
-"""A mean and a slope are fitted to the labelled questions."""
+"""Number of parameters fitted to the labelled questions: a mean and a slope."""
 FEWEST = 10
-"""Questions of equal size, by Kish, without labels from which a stratum's predictions count: how far fewer scatter,
-nobody can tell."""
+"""Questions of equal size, by Kish, without labels from which a stratum's predictions are used: the variance of fewer
+can't be estimated.
+"""
 _HALF = 0.5
-"""Of an item, added to each of the four cells of label by prediction where their relation is measured."""
+"""Fraction of an item added to each of the four cells of label by prediction when their covariance is estimated."""
 _ROUNDING = 1e-9
 
 
@@ -44,10 +45,10 @@ class Powered(Struct, frozen=True, kw_only=True):
 
     Attributes:
         estimate: The prediction-powered estimate.
-        ci: Its 95 % interval; None where too few questions carry one.
-        classical: The share among labelled items; of strata, weighed by their items.
+        ci: Its 95 % interval; None with too few questions.
+        classical: The share among labelled items; with strata, weighted by their items.
         classical_ci: Its 95 % interval.
-        power: How far predictions are trusted: lambda of PPI++, from 0 to 1.
+        power: The weight of predictions: lambda of PPI++, from 0 to 1.
         effective: Labels that would give the classical estimate an interval as narrow.
     """
 
@@ -63,8 +64,8 @@ class _Influence(NamedTuple):
     """Each question's contribution to the errors of both parts of an estimate; their sums are 0.
 
     Attributes:
-        labels: To the classical estimate.
-        predictions: To the mean prediction of labelled items less that of the others.
+        labels: Contribution to the classical estimate.
+        predictions: Contribution to the mean prediction of labelled items minus that of the others.
     """
 
     labels: FloatArray
@@ -74,21 +75,20 @@ class _Influence(NamedTuple):
 def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum: IntArray | None = None) -> Powered:
     """Estimate a share of all items.
 
-    With weights w that make both kinds of items stand for all (1 / n without strata), estimate = sum w Y + lambda (mean
+    With weights w that make both kinds of items represent all (1 / n without strata), estimate = sum w Y + lambda (mean
     prediction of unlabelled items - mean prediction of labelled ones). The variances and the covariance of both parts
-    are summed by question, so that completions of one question, labelled or not, may go together; lambda is what makes
-    the variance least. Half an item in each cell of label by prediction, an item of which as many would carry the
-    estimate as labels of such weights do, keeps a handful of labels that happen to be predicted without fault from
-    passing for certainty. The interval is that of `share_ends` for 1 / R times as many labels, in as many times as many
-    questions: R is the share of the variance that is left, times (g - 1) / (g - 2) for lambda fitted to labelled
-    questions worth g of equal size; for up to 2 of them lambda is 0, and predictions of a stratum with fewer than
-    `FEWEST` such questions without labels are left aside. A question's size is what its labels count together: few
-    labels that stand for many items are few, whatever others there are. With predictions that say nothing it is the
-    classical clustered interval.
+    are summed by question, so completions of one question, labelled or not, may be dependent; lambda minimises the
+    variance. Half an item is added to each cell of label by prediction, where an item has the weight of an average
+    label, so that a few labels that happen to be predicted perfectly are not treated as certainty. The interval is that
+    of `share_ends` for 1 / R times as many labels, in 1 / R times as many questions: R is the remaining share of the
+    variance, times (g - 1) / (g - 2) for lambda fitted to g effective labelled questions; for g up to 2 lambda is 0,
+    and the predictions of a stratum with fewer than `FEWEST` effective questions without labels are not used. The size
+    of a question is the total weight of its labels, so a few labels that represent many items remain few. With
+    uninformative predictions it is the classical clustered interval.
 
     Args:
-        truth: 1 or 0 where there is a label, -1 where there is none.
-        predicted: The label each item is predicted to have, as a share from 0 to 1.
+        truth: The label: 1 or 0, -1 without one.
+        predicted: The predicted label of each item, as a fraction from 0 to 1.
         question: Each item's question; questions are the clusters.
         stratum: Each item's stratum, from 0; every stratum with items has labels.
 
@@ -101,7 +101,7 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     cells = _cells(labelled, stratum)
     share = _share(truth[labelled], stratum[labelled], cells)
     paired = _paired(question[~labelled], stratum[~labelled], len(cells.size))
-    # The mean prediction of labelled items less that of the others.
+    # The mean prediction of labelled items minus that of the others.
     predicting = np.where(paired[:, None], cells.weight * [-1, 1], 0.0)
     means = np.bincount(cells.of_item, weights=predicted, minlength=cells.size.size) / np.maximum(cells.size, 1).ravel()
     shift = -float((means * cells.size.ravel()) @ predicting.ravel())
@@ -134,9 +134,9 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
 
 
 def _sparsest(question: IntArray, stratum: IntArray, cells: _Cells) -> float:
-    """Return the effective number of questions if all errors are in the stratum that labels say least about.
+    """Return the effective number of questions if all errors are in the stratum with the least informative labels.
 
-    A share p of a stratum that holds w of all items is w p of all: g questions there tell as much of it as g / w.
+    A share p of a stratum with the fraction w of all items is w p of all items: g questions there are worth g / w.
     """
     parts = clusters(question, stratum, len(cells.size))
     of_all = cells.size.sum(axis=1)
@@ -153,12 +153,12 @@ def _ends(share: float, n: float, known: Clustering) -> Ends | None:
 
 
 class _Cells(NamedTuple):
-    """Labelled and other items of each stratum: two cells a stratum, the others first.
+    """Labelled and other items of each stratum: two cells for each stratum, unlabelled items first.
 
     Attributes:
         of_item: Each item's cell.
         size: Items by stratum and cell.
-        weight: What an item of a cell counts, so that labelled items alone, and the others alone, add up to the
+        weight: The weight of an item of each cell, so that labelled items, and unlabelled items, each sum to the
             strata's shares.
     """
 
@@ -169,7 +169,7 @@ class _Cells(NamedTuple):
 
 def _cells(labelled: BoolArray, stratum: IntArray) -> _Cells:
     strata = int(stratum.max()) + 1 if len(stratum) else 0
-    # The only array here as long as all items is a narrow one.
+    # The only array here of the length of all items is a narrow one.
     of_item = stratum.astype(np.min_scalar_type(2 * strata)) * 2
     of_item += labelled
     size = np.bincount(of_item, minlength=2 * strata).reshape(strata, 2)
@@ -220,27 +220,24 @@ def _influence(
 
 
 def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:
-    """Return the design effect of the labels by question, as in ``analysis.intervals``; 1 where it is undefined."""
     if not 0 < share < 1 or questions < 2:
         return 1.0
     return max(1.0, questions / (questions - 1) * float(labels @ labels) / (share * (1 - share) / n))
 
 
 _FEWEST_OF_GROUP = 10
-"""Groups of fewer questions are taken together."""
+"""Fewest questions of a group; smaller groups are merged."""
 _AT_ONCE = 100_000
-"""Questions whose groups stand in one array: of a million, crossed groups would take a gigabyte."""
+"""Questions whose groups are in one array at once: crossed groups of a million would take a gigabyte."""
 
 
 def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | None:
-    """Return the p-value of mixes as different as these, if labels were given to items, or to whole questions, at
-    random.
+    """Return the p-value of the difference of the mixes, under random assignment of labels to items or whole questions.
 
-    The groups' shares among labelled items less those among the others, in a Wald test whose covariance is summed by
-    question, so that completions of one question, labelled or not, may go together; degrees of freedom are those of the
-    side with fewer questions. None where there is nothing to
-    compare. Source: Rao and Scott, "The analysis of categorical data from complex sample surveys", Journal of the
-    American Statistical Association 76, 1981.
+    It is a Wald test of the groups' shares among labelled items minus those among the others, whose covariance is
+    summed by question, so completions of one question, labelled or not, may be dependent; degrees of freedom are those
+    of the side with fewer questions. None if there is nothing to compare. Source: Rao and Scott, "The analysis of
+    categorical data from complex sample surveys", Journal of the American Statistical Association 76, 1981.
 
     Args:
         labelled: Whether each item has a label.
@@ -273,7 +270,6 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
 
 
 def _with_questions(group: IntArray, question: IntArray) -> IntArray:
-    """Renumber groups from 0, those with few questions as one."""
     code, present = compact(group)
     pairs = np.unique(question.astype(np.int64) * len(present) + code)
     few = np.bincount(pairs % len(present), minlength=len(present)) < _FEWEST_OF_GROUP
@@ -281,18 +277,18 @@ def _with_questions(group: IntArray, question: IntArray) -> IntArray:
     return together
 
 
-# -- How many items with gold it takes for an accuracy to be known with a given precision.
+# -- The number of items with gold for a required precision of accuracy.
 
 
 def half_width(accuracy: float, n: int, deff: float) -> float:
     """Return half of the 95 % interval that an accuracy on ``n`` items will have, of `intervals.share_ends` for many
     questions.
 
-    It is Wilson's of n / deff items: Student's t and what holds near 0 and 1 depend on the questions still to come.
-    It falls as ``n`` grows, from 0.5 without items.
+    It is Wilson's interval for n / deff items: Student's t and the rule near 0 and 1 depend on future questions. It
+    decreases with ``n``, from 0.5 without items.
 
     Args:
-        deff: The design effect, at least 1; ``n / deff`` independent items tell as much.
+        deff: The design effect, at least 1; ``n / deff`` independent items are equivalent.
     """
     effective = n / deff
     lo, hi = wilson(accuracy * effective, effective)
@@ -306,14 +302,14 @@ def needed(accuracy: float, deff: float, within: float) -> int:
     w² m² + z² (2 w² - q) m + z⁴ (w² - 1/4) = 0; m is its greater root and n = ceil(m deff).
 
     Args:
-        accuracy: The accuracy expected on them, 0 to 1; 0.5 takes most.
+        accuracy: The expected accuracy on them, 0 to 1; 0.5 requires most.
         deff: The design effect, at least 1.
         within: Between 0 and 0.5, both excluded.
     """
     z2, w2 = Z95 * Z95, within * within
     b, c = z2 * (2 * w2 - accuracy * (1 - accuracy)), z2 * z2 * (w2 - 0.25)
     items = ceil(deff * (-b + sqrt(b * b - 4 * w2 * c)) / (2 * w2))
-    # The root is a float: the next number may be the one.
+    # The root is a float, so the next integer is also checked.
     while half_width(accuracy, items, deff) > within:
         items += 1
     while items > 0 and half_width(accuracy, items - 1, deff) <= within:
@@ -321,17 +317,17 @@ def needed(accuracy: float, deff: float, within: float) -> int:
     return items
 
 
-# -- Which items are worth a person's time first, judged by what verifiers have said of them.
+# -- The most informative items to label first, by verifiers' verdicts.
 
 
 def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
     """Return how evenly the votes on each item are split: the minority's share, 0 to 0.5.
 
-    It orders items as the entropy of the split does, and equal splits of other sizes (1:1, 3:3) are exactly equal.
-    Correct and incorrect are votes; an abstention, an error and no verdict are none, and without a vote it is 0.
+    It orders items like the entropy of the split, and equal splits of different sizes (1:1, 3:3) are exactly equal.
+    Only correct and incorrect are votes; without a vote it is 0.
 
     Args:
-        outcomes: One array a run, one outcome an item, -1 for none.
+        outcomes: One array for each run, with one outcome for each item, -1 for none.
     """
     table = np.stack(outcomes)
     correct, incorrect = (table == OutcomeCode.CORRECT).sum(axis=0), (table == OutcomeCode.INCORRECT).sum(axis=0)
@@ -340,15 +336,15 @@ def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
 
 
 def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> FloatArray:
-    """Return how uncertain one run is of each item, 0 to 1; NaN where it has no verdict.
+    """Return how uncertain one run is of each item, 0 to 1; NaN without a verdict.
 
     Items with a score are ranked by its distance from the threshold, so that runs with scores of any scale can be
-    averaged: 1 - rank / (ranks + 1), equal distances alike. Without one, an abstention and an error are 1.
+    averaged: 1 - rank / (ranks + 1), equal distances have equal ranks. Without a score, an abstention or an error is 1.
 
     Args:
         outcome: The run's outcomes, -1 for none.
         score: Its scores, NaN for none.
-        threshold: Where its verdict changes.
+        threshold: The threshold of its verdict.
     """
     unsure = np.where((outcome == OutcomeCode.ABSTAIN) | (outcome == OutcomeCode.ERROR), 1.0, np.nan)
     scored = np.isfinite(score) & (outcome >= 0)
@@ -371,11 +367,11 @@ def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:
 
 
 def first_of_each(order: IntArray, group: IntArray, most: int) -> IntArray:
-    """Return the first items in an order, with no more than ``most`` of a group.
+    """Return the first items in an order, with at most ``most`` of each group.
 
     Args:
-        order: Places of items.
-        group: The group of each place, from 0.
+        order: Positions of items.
+        group: The group of each position, from 0.
     """
     groups = group[order]
     by_group = np.argsort(groups, kind="stable")

@@ -1,7 +1,7 @@
-"""How well a verifier ranks and scores the solutions of problems.
+"""Quality of a verifier's ranking and scores of the solutions of problems.
 
-Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, as its authors' ``evaluate.py`` reckons; Kendall's tau-b and
-R² are in that code alone.
+Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, as in its authors' ``evaluate.py``; Kendall's tau-b and R²
+are only in that code.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from workbench.statistics.intervals import student_interval
 from workbench.statistics.records.ranking import Ends
 
 _NOTHING = 1e-24
-"""The square of a difference between scores that is 0 but for rounding."""
+"""Squared difference between scores below which it is rounding."""
 
 
 class ProblemScores(NamedTuple):
-    """The solutions of one problem, at least one; arrays with one value a solution.
+    """The solutions of one problem, at least one; arrays with one value for each solution.
 
     Attributes:
         rank: The true rank, 1 the best.
         truth: The true score.
-        score: What the verifier says, in its own unit.
+        score: The verifier's score, in its own unit.
     """
 
     rank: FloatArray
@@ -39,16 +39,16 @@ class ProblemScores(NamedTuple):
 
 
 class ProblemRanking(NamedTuple):
-    """The metrics of one problem; a coefficient is NaN where it is undefined.
+    """The metrics of one problem; an undefined coefficient is NaN.
 
     Attributes:
-        top1: The chance to pick the best solution by the highest score.
-        bottom1: The chance to pick the worst one by the lowest.
-        solutions: How many there are.
+        top1: Probability of picking the best solution by the highest score.
+        bottom1: Probability of picking the worst one by the lowest score.
+        solutions: Number of solutions.
         absolute: Sum of the absolute differences to the true scores.
         squared: Sum of their squares.
         mean: Mean of the true scores.
-        spread: Sum of the squares of their differences to it.
+        spread: Sum of the squared differences of the true scores to their mean.
     """
 
     top1: float
@@ -77,10 +77,10 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
     """Compute one problem's metrics.
 
     Args:
-        shared: Several solutions may be the best: of those with the highest score any is picked, and right if it is
-            one of them. Else as released: a tie that holds a best solution counts 1 / its size, however many it holds.
-            Both are the same where one solution is the best.
-        normalise: Stretch the scores to 0 to 1 before they are set against the truth; all equal ones become 0.
+        shared: Several solutions may be the best: of the solutions with the highest score a random one is picked, and
+            right if it is one of the best. Otherwise as in the released code: a tie that contains a best solution
+            counts 1 / its size, however many it contains. Both are equal if only one solution is the best.
+        normalise: Scale the scores to 0 to 1 before comparing them with the truth; scores that are all equal become 0.
     """
     rank, truth, score = problem
     rho, tau = coefficients(signs_of(-rank)[None], signs_of(score)[None])[0]
@@ -99,7 +99,7 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
 
 
 def normalised(score: FloatArray) -> FloatArray:
-    """Scale scores from 0 for the lowest to 1 for the highest; all equal ones are 0."""
+    """Scale scores from 0 for the lowest to 1 for the highest; scores that are all equal become 0."""
     stretched: FloatArray = (score - score.min()) / (float(np.ptp(score)) or 1.0)
     return stretched
 
@@ -139,7 +139,9 @@ def of_problems(found: Sequence[ProblemRanking], *, samples: int, seed: int) -> 
 
 
 class _RatioOfSums:
-    """A sum over a sum of how many, for how often each problem is in a sample: samples x problems."""
+    """A ratio of a sum and a sum of counts, given the multiplicity of each problem in each sample: samples x
+    problems.
+    """
 
     def __init__(self, over: FloatArray, under: FloatArray) -> None:
         self._over, self._under = over, under
@@ -150,10 +152,10 @@ class _RatioOfSums:
 
 
 class _Determination:
-    """R² = 1 - sum of squared differences / sum of squares of the truth about its mean; 1 where the latter is 0."""
+    """R² = 1 - sum of squared differences / sum of squares of the truth about its mean; 1 if the latter is 0."""
 
     def __init__(self, number: FloatArray, squared: FloatArray, mean: FloatArray, spread: FloatArray) -> None:
-        # Sums about one value amid all of them, whatever is drawn: little is lost to rounding.
+        # Sums about one value in the middle of all, regardless of the sample: little is lost to rounding.
         off = mean - np.average(mean, weights=number) if len(mean) else mean
         self._sums = (number, squared, number * off, spread + number * off**2)
 
@@ -165,12 +167,10 @@ class _Determination:
         return found
 
 
-# -- How many tests are enough: how well scores on k of them rank solutions as all of them do.
+# -- How many tests are enough: agreement of the rankings by k tests with those by all tests.
 
 
 class Saturation(NamedTuple):
-    """Coefficients on k tests; see `SaturationRow`."""
-
     rho: float
     ci: Ends
     sigma: float
@@ -181,13 +181,13 @@ class Saturation(NamedTuple):
 def correlations(passes: BoolArray, sizes: Sequence[int], *, resamples: int, seed: int, name: str) -> FloatArray:
     """Return Spearman's coefficients of one problem: resamples x sizes, NaN where undefined.
 
-    A resample puts the tests in an order of its own, and the first k of it are the k tests.
+    Each resample orders the tests randomly; its first k are the k tests.
 
     Args:
         passes: Solutions x tests.
         sizes: The k, each from 1 to the number of tests.
-        seed: With the name it decides all that is drawn, whatever other problems there are.
-        name: The problem's, unlike any other's.
+        seed: With the name it determines all draws, independent of other problems.
+        name: The problem's unique name.
     """
     solutions, tests = passes.shape
     generator = np.random.default_rng(list(blake2b(f"{seed}\0{name}".encode(), digest_size=16).digest()))
@@ -205,8 +205,8 @@ def correlations(passes: BoolArray, sizes: Sequence[int], *, resamples: int, see
 def saturation(coefficients: FloatArray) -> Saturation:
     """Summarize the coefficients for one k.
 
-    The first interval is Student's for the mean over resamples, as the widths in the paper imply; it says how exactly
-    the mean is known for these problems. The second is Student's over problems.
+    The first interval is Student's for the mean over resamples, as the widths in the paper imply; it measures the
+    precision of the mean for these problems. The second is Student's over problems.
 
     Args:
         coefficients: Problems x resamples, NaN where undefined; at least one problem and two resamples.

@@ -1,9 +1,9 @@
 """Accuracy on correct and on incorrect completions, and the metrics that follow from both.
 
-Intervals of such figures are put together from those of the shares, so that they hold where a class is rare:
-"square and add" of Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
-Statistics in Medicine 27, 2008. A figure f of shares ends below at f - sqrt(sum d²), d the distance by which f falls
-where one share alone is at the end that lowers it; above alike. Shares whose errors go together add 2 r d d'.
+Intervals of these metrics combine those of the shares, so that they are valid if a class is rare: "square and add" of
+Zou and Donner, "Construction of confidence limits about effect measures: a general approach", Statistics in Medicine
+27, 2008. The lower end of a function f of shares is f - sqrt(sum d²), d the decrease of f if one share alone moves to
+the end that lowers it; the upper end is analogous. Shares with correlated errors add 2 r d d'.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ClassRates(NamedTuple):
     """Both shares of each group, and the share of correct completions.
 
     Attributes:
-        correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
+        correlation: Correlation of both shares' errors, from -1 to 1, over questions with completions of both classes.
     """
 
     tpr: ShareEnds
@@ -52,7 +52,7 @@ def class_rates(cells: IntArray, group: IntArray, groups: int) -> ClassRates:
     """Return both shares in each group.
 
     Args:
-        cells: Items by cluster, gold (incorrect, correct) and whether they are judged rightly.
+        cells: Items by cluster, gold (incorrect, correct) and whether they are judged correctly.
         group: Each cluster's group, from 0 to ``groups - 1``.
     """
     sizes = cells.sum(axis=2)
@@ -74,12 +74,11 @@ def _share(sizes: IntArray, right: IntArray, group: IntArray, groups: int) -> Sh
 
 
 def balanced_intervals(known: ClassRates) -> list[Ends | None]:
-    """Return 95 % intervals of balanced accuracy; None where a class has too few questions."""
+    """Return 95 % intervals of balanced accuracy; None if a class has too few questions."""
     return _put_together(known, lambda tpr, tnr, prevalence: (tpr + tnr) / 2)
 
 
 def mcc_intervals(known: ClassRates) -> list[Ends | None]:
-    """Return 95 % intervals of Matthews' correlation; None where a class has too few questions."""
     return _put_together(known, matthews_at)
 
 
@@ -108,14 +107,14 @@ def _put_together(
     return [(low, high) if there else None for low, high, there in zip(*ends, enough, strict=True)]
 
 
-# -- What a verifier measured here would do where another share of completions is correct.
+# -- Expected metrics of a verifier at another share of correct completions.
 
 
 class Rates(NamedTuple):
-    """Shares judged rightly among correct (TPR) and incorrect (TNR) completions, with 95 % intervals by question.
+    """Shares judged correctly among correct (TPR) and incorrect (TNR) completions, with 95 % intervals by question.
 
     Attributes:
-        correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
+        correlation: Correlation of both shares' errors, from -1 to 1, over questions with completions of both classes.
     """
 
     tpr: float
@@ -129,7 +128,7 @@ class Best(NamedTuple):
     """The range of prevalence where one verifier has the highest expected accuracy.
 
     Attributes:
-        place: The verifier's place among those compared.
+        place: The verifier's position among those compared.
     """
 
     place: int
@@ -138,10 +137,10 @@ class Best(NamedTuple):
 
 
 def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
-    """Return both shares; None where gold lacks a class.
+    """Return both shares; None if gold lacks a class.
 
     Args:
-        right: Whether an item counts as judged rightly.
+        right: Whether an item counts as judged correctly.
         gold: 1 correct, 0 incorrect.
         question: The item's question.
     """
@@ -158,8 +157,8 @@ def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
 def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, float]]:
     """Return expected accuracy at this prevalence, pi TPR + (1 - pi) TNR, with its 95 % interval.
 
-    The interval puts both shares' intervals together: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances
-    of pi TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end alike. At a
+    The interval combines both shares' intervals: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances of pi
+    TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end is analogous. At a
     prevalence of 0 or 1 it is the share's own interval. Source: Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", Statistics in Medicine 27, 2008.
     """
@@ -176,14 +175,13 @@ def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, fl
 def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: Ends) -> tuple[float, Ends] | None:
     """Return accuracy against error-free labels, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
 
-    A verifier that is right with the chance A, whatever the label, agrees with it with A (1 - w) + (1 - A) w. None
-    where half of the labels or more may be wrong, and where the whole interval lies outside 0 to 1: labels so noisy,
-    were they wrong independently, would not agree with a verifier as much, or as little. Source: Rogan and Gladen,
-    American Journal of Epidemiology 107, 1978, for errors of gold on both classes alike; intervals by Zou and Donner,
-    as above.
+    A verifier with accuracy A, independent of the label errors, agrees with a label with probability A (1 - w) + (1 -
+    A) w. None if half of the labels or more may be wrong, and if the whole interval lies outside 0 to 1: independent
+    label errors at this rate are incompatible with the measured accuracy. Source: Rogan and Gladen, American Journal of
+    Epidemiology 107, 1978, for equal error rates of gold on both classes; intervals by Zou and Donner, as above.
 
     Args:
-        measured: Accuracy against the labels there are.
+        measured: Accuracy against the existing labels.
         wrong: The share of labels that are wrong.
     """
     if max(wrong, *wrong_ci) >= 0.5:
@@ -204,11 +202,12 @@ def _without_noise(measured: float, wrong: float) -> float:
 
 
 def true_rate(accepted: float, known: Rates) -> float | None:
-    """Return the share of correct completions, within [0, 1], that follows from the share a verifier accepts.
+    """Return the share of correct completions, within [0, 1], that follows from a verifier's share of accepted
+    completions.
 
-    (accepted + TNR - 1) / (TPR + TNR - 1); None where TPR + TNR <= 1: it accepts wrong completions as readily as right
-    ones, and its rate says nothing. Source: Rogan and Gladen, "Estimating prevalence from the results of a screening
-    test", American Journal of Epidemiology 107, 1978.
+    (accepted + TNR - 1) / (TPR + TNR - 1); None if TPR + TNR <= 1: the verifier accepts incorrect completions as
+    readily as correct ones, so its acceptance rate is uninformative. Source: Rogan and Gladen, "Estimating prevalence
+    from the results of a screening test", American Journal of Epidemiology 107, 1978.
     """
     informed = known.tpr + known.tnr - 1
     if informed <= 0:
@@ -217,10 +216,11 @@ def true_rate(accepted: float, known: Rates) -> float | None:
 
 
 def best(everyone: Sequence[Rates]) -> list[Best]:
-    """Return the verifier with the highest expected accuracy for each range of prevalence, from 0 to 1; of equals the
-    first.
+    """Return the verifier with the highest expected accuracy for each range of prevalence, from 0 to 1; the first one
+    in a tie.
 
-    Expected accuracy is a straight line over prevalence, from TNR to TPR: this is the upper edge of the lines.
+    Expected accuracy is a straight line over prevalence, from TNR to TPR: the result is the upper envelope of the
+    lines.
     """
     if not everyone:
         return []

@@ -15,17 +15,17 @@ def at_threshold(outcome: IntArray, score: FloatArray, threshold: float) -> IntA
 
 
 def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int) -> list[float | None]:
-    """Return the area under the receiver operating characteristic of each group, None where a class is missing.
+    """Return the area under the receiver operating characteristic of each group, None if a class is missing.
 
-    It is the chance that a correct completion scores above an incorrect one, a tie counting one half:
-    U / (P N) with U = R - P (P + 1) / 2, where R is the sum of the P correct completions' ranks among all
-    P + N and tied scores share their mean rank. Verdicts play no part in it.
-    Sources: Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than
-    the other", Annals of Mathematical Statistics 18, 1947; Hanley and McNeil, "The meaning and use of the area
-    under a receiver operating characteristic (ROC) curve", Radiology 143, 1982.
+    It is the probability that a correct completion scores above an incorrect one, a tie counting one half: U / (P N)
+    with U = R - P (P + 1) / 2, where R is the sum of the P correct completions' ranks among all P + N and tied scores
+    share their mean rank. It doesn't depend on verdicts. Sources: Mann and Whitney, "On a test of whether one of two
+    random variables is stochastically larger than the other", Annals of Mathematical Statistics 18, 1947; Hanley and
+    McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", Radiology 143,
+    1982.
 
     Args:
-        score: One score a row, NaN for none; None for a verifier without scores.
+        score: One score for each row, NaN for none; None for a verifier without scores.
         gold: 1 correct, 0 incorrect, -1 none.
         group: Each row's group, from 0 to ``groups - 1``.
         groups: The number of groups.
@@ -37,7 +37,7 @@ def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int
     order = np.lexsort((score, group))
     score, correct, group = score[order], correct[order], group[order]
 
-    # A run of ties: one score within one group. Ranks count through all groups, from 0.
+    # A run of ties: equal scores within one group. Ranks continue over all groups, from 0.
     begins = np.ones(len(score), dtype=bool)
     begins[1:] = (np.diff(group) != 0) | (score[1:] != score[:-1])
     start = np.flatnonzero(begins)
@@ -52,19 +52,18 @@ def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int
     return [float(won / of) if of else None for won, of in zip(u, pairs, strict=True)]
 
 
-# -- The threshold on a score that separates correct from incorrect completions best.
+# -- The threshold on a score that best separates correct from incorrect completions.
 
 
 def fit_threshold(score: FloatArray, correct: BoolArray, method: Method) -> float:
     """Fit the threshold t of the rule "correct iff score ≥ t" on these rows.
 
-    It is one of the scores, or the next number above all of them (nothing is accepted). Of equally good ones it is the
-    highest, since a wrong completion that is accepted costs more than a right one that is refused.
-    ``accuracy`` maximises (TP + TN) / n, ``youden`` maximises J = TPR - FPR.
-    Source of J: Youden, "Index for rating diagnostic tests", Cancer 3, 1950.
+    It is one of the scores, or the next number above all of them (nothing is accepted). Of equally good thresholds it
+    is the highest, since a false acceptance costs more than a false rejection. ``accuracy`` maximises (TP + TN) / n,
+    ``youden`` maximises J = TPR - FPR. Source of J: Youden, "Index for rating diagnostic tests", Cancer 3, 1950.
 
     Args:
-        score: Finite scores, one a row.
+        score: Finite scores, one for each row.
         correct: Whether the completion is correct.
 
     Raises:
@@ -80,24 +79,24 @@ def fit_threshold(score: FloatArray, correct: BoolArray, method: Method) -> floa
     score, correct = score[order], correct[order]
     last_of_ties = np.flatnonzero(np.append(np.diff(score) != 0, True))
     thresholds = np.append(np.nextafter(score[0], np.inf), score[last_of_ties])
-    # Accepted so far, in whole numbers: equal values stay equal.
+    # Cumulative accepted counts as integers, so that equal values stay equal.
     tp = np.append(0, np.cumsum(correct)[last_of_ties])
     fp = np.append(0, np.cumsum(~correct)[last_of_ties])
     value = tp - fp if method == "accuracy" else tp * negatives - fp * positives
     return float(thresholds[np.argmax(value)])
 
 
-# -- Pairwise accuracy: does the correct completion of a question score above the incorrect one?
+# -- Pairwise accuracy: the share of questions whose correct completion scores above the incorrect one.
 
 
 class Pairs(Struct, frozen=True, kw_only=True, eq=False):
     """Questions with exactly one correct and one incorrect completion, both with a score.
 
     Attributes:
-        row: Where each pair's correct completion stands among the rows.
-        correct: Its score.
-        incorrect: The other one's score.
-        unpaired: How many other questions there are, by why they make no pair.
+        row: The row of each pair's correct completion.
+        correct: The score of each pair's correct completion.
+        incorrect: The score of each pair's incorrect completion.
+        unpaired: Numbers of questions without a pair, by reason.
     """
 
     row: IntArray
@@ -110,8 +109,8 @@ def pair_up(score: FloatArray, gold: IntArray, question: IntArray) -> Pairs:
     """Find the pairs.
 
     Args:
-        score: One score a row, NaN for none.
-        gold: 1 correct, 0 incorrect, -1 none; rows without gold belong to no question here.
+        score: One score for each row, NaN for none.
+        gold: 1 correct, 0 incorrect, -1 none; rows without gold are ignored.
         question: Each row's question.
     """
     rows = np.flatnonzero(gold >= 0)
@@ -156,20 +155,21 @@ def pair_row(group: str | None, pairs: Pairs) -> PairRow:
 
 
 def pairwise_within(score: FloatArray, gold: IntArray, question: IntArray) -> tuple[float | None, int]:
-    """Return how often a correct completion scores higher than an incorrect one of its question; a tie is wrong.
+    """Return the share of pairs in which a correct completion scores above an incorrect one of its question; a tie is
+    wrong.
 
-    Of each question that has both it is the share of its couples, of the questions the mean, so that none counts more
-    than another. Where every question has one of each it is `pair_row`'s.
+    It is the share of pairs within each question with both, averaged over these questions with equal weight. If every
+    question has one of each, it equals the share of `pair_row`.
 
     Returns:
-        The mean, and the questions.
+        The mean, and the number of questions.
     """
     rank = np.unique(score, return_inverse=True)[1]
     names, place = np.unique(question, return_inverse=True)
     key = place * (len(score) + 1) + rank
     is_correct = gold == 1
     below = np.sort(key[~is_correct])
-    # Incorrect ones of the same question with a lower score.
+    # Incorrect completions of the same question with a lower score.
     own, start = place[is_correct], np.searchsorted(below, place[is_correct] * (len(score) + 1))
     won = np.bincount(own, weights=np.searchsorted(below, key[is_correct]) - start, minlength=len(names))
     couples = np.bincount(own, minlength=len(names)) * np.bincount(place[~is_correct], minlength=len(names))

@@ -1,7 +1,7 @@
-"""Searches the best of all stacks of some verifiers, chosen on some questions and evaluated on the others.
+"""Searches all stacks of some verifiers for the best ones, chosen on some questions and evaluated on the others.
 
-Everything is worked out on the patterns that occur (what each verifier says and scores, answer types, gold),
-of which there are few, and then looked up for each item.
+Everything is computed on the distinct patterns of verdicts, scores, answer types and gold, of which there are few, and
+then looked up for each item.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from workbench.statistics.intervals import Z95, compact
 from workbench.statistics.stacks import NOTHING, settled
 
 QUANTILES: Final = (0.5, 0.75, 0.9)
-"""Of a verifier's scores: the thresholds that are tried, from above and from below."""
+"""Quantiles of a verifier's scores that are tried as thresholds, upper and lower."""
 MOST_BOUNDED: Final = 200
-"""So many candidates at most, the cheapest first, have the interval of their difference reckoned."""
+"""Most candidates, the cheapest first, for which the interval of the difference is computed."""
 MOST_TYPED: Final = 20
-"""So many candidates, and as many of two stages, are tried with fewer types."""
+"""Most candidates, and most two-stage candidates, that are tried with fewer types."""
 _EITHER = (Outcome.CORRECT, Outcome.INCORRECT)
 
 
@@ -39,7 +39,7 @@ BOTH: Final = Rule(_EITHER)
 
 
 class CandidateStage(Struct, frozen=True):
-    """A verifier's place in a candidate: by its number, with what settles and the types it is asked about."""
+    """A stage of a candidate: the verifier's number, the deciding verdicts, and the types it judges."""
 
     verifier: int
     rule: Rule = BOTH
@@ -53,13 +53,13 @@ class Pool(Struct, frozen=True, kw_only=True, eq=False):
     """The items that all verifiers have judged.
 
     Attributes:
-        outcomes: By verifier and item.
-        scores: By verifier; None for one without.
+        outcomes: Outcomes by verifier and item.
+        scores: Scores by verifier; None for one without scores.
         gold: 1 correct, 0 incorrect.
-        fold: Each item's part of the questions, from 0.
+        fold: Each item's fold, from 0.
         type: Each item's answer type.
-        untyped: Which number of ``type`` is that of no type; -1 where there is none.
-        cost: By verifier and item, what its verdict takes.
+        untyped: The number in ``type`` for items without a type; -1 if there are none.
+        cost: Cost of verdicts by verifier and item.
     """
 
     outcomes: IntArray
@@ -74,8 +74,6 @@ class Pool(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class PatternVerdicts(NamedTuple):
-    """A stack's verdict on each pattern, and the verifiers it asks."""
-
     outcome: IntArray
     asked: BoolArray
 
@@ -84,9 +82,9 @@ class Searched(NamedTuple):
     """All candidates with their results, by candidate and fold.
 
     Attributes:
-        right: Items they judge rightly.
-        counted: Items that count.
-        cost: What their verdicts take.
+        right: Items judged correctly.
+        counted: Counted items.
+        cost: Cost of their verdicts.
     """
 
     candidates: list[Candidate]
@@ -96,8 +94,6 @@ class Searched(NamedTuple):
 
 
 class StackSearch:
-    """A pool's patterns, and what stacks come to on them."""
-
     def __init__(self, pool: Pool, most_stages: int) -> None:
         self.pool = pool
         self.menus = [_menu(score) for score in pool.scores]
@@ -145,7 +141,6 @@ class StackSearch:
         return share, cost / max(float(self.items[folds].sum()), 1.0)
 
     def right(self, said: PatternVerdicts) -> FloatArray:
-        """Return, for each item, 1 where it is judged rightly."""
         return self._right[said.outcome, np.arange(len(self._first))][self.pattern].astype(np.float64)
 
     def refined(self, candidate: Candidate, folds: BoolArray, cap: float) -> Candidate:
@@ -164,10 +159,9 @@ class StackSearch:
         return best
 
     def typed(self, folds: BoolArray) -> tuple[list[Candidate], FloatArray, FloatArray]:
-        """Return candidates whose stages are asked about some types only, as is best on some folds, with their
-        `shares`.
+        """Return candidates whose stages judge only some types, chosen on the given folds, with their `shares`.
 
-        They are made of all candidates of two stages, and of the most accurate others.
+        They derive from all candidates with two stages, and from the most accurate others.
         """
         key = folds.tobytes()
         if key not in self._typed:
@@ -265,7 +259,7 @@ def _patterns(pool: Pool, menus: Sequence[Sequence[Rule]]) -> tuple[IntArray, In
     for score, menu in zip(pool.scores, menus, strict=True):
         if score is not None:
             bounds = [bound for rule in menu for bound in (rule.least, rule.most) if bound is not None]
-            # A score on a threshold is on either side of it.
+            # A score equal to a threshold is on both sides of it.
             parts += [(score >= bound) * 2 + (score <= bound) for bound in sorted(set(bounds))]
     code: IntArray = np.zeros(len(pool.gold), dtype=np.int64)
     for part in parts:
@@ -274,17 +268,17 @@ def _patterns(pool: Pool, menus: Sequence[Sequence[Rule]]) -> tuple[IntArray, In
     return first, code
 
 
-# -- Choices: made on some folds, judged on the others.
+# -- Choices: made on some folds, evaluated on the others.
 
 
 Choose = Callable[[StackSearch, BoolArray], Candidate]
-"""Chooses a stack by what comes of all of them on some folds."""
+"""Chooses a stack by the results of all stacks on some folds."""
 
 
 def most_accurate(cap: float = np.inf) -> Choose:
-    """Return the most accurate candidate whose cost an item is at most ``cap``; of equals the cheapest.
+    """Return the most accurate candidate whose cost for an item is at most ``cap``; the cheapest in a tie.
 
-    Where none is so cheap, the cheapest.
+    If none is that cheap, return the cheapest.
     """
 
     def choose(search: StackSearch, folds: BoolArray) -> Candidate:
@@ -307,7 +301,9 @@ def best_alone(search: StackSearch, folds: BoolArray) -> Candidate:
 
 
 def cheapest_not_worse(reference: int, margin: float) -> Choose:
-    """Choose the cheapest whose accuracy is, by its interval, less than ``margin`` below that of a single verifier."""
+    """Choose the cheapest stack whose accuracy, by the lower end of its interval, is less than ``margin`` below that of
+    a single verifier.
+    """
 
     def choose(search: StackSearch, folds: BoolArray) -> Candidate:
         share, cost = search.shares(folds)
@@ -327,7 +323,6 @@ def cheapest_not_worse(reference: int, margin: float) -> Choose:
 
 
 def _least(difference: FloatArray, question: IntArray) -> float:
-    """Return the lower end of the 95 % interval of a mean difference, clustered by question."""
     mean = float(difference.mean())
     sums = np.bincount(question, weights=difference - mean)
     clusters = len(sums)
@@ -339,10 +334,10 @@ class CrossFitted(NamedTuple):
     """The results of a selection rule on unseen questions.
 
     Attributes:
-        chosen: What it chooses on all questions.
-        by_fold: What it chooses outside each fold.
-        outcome: Each item's verdict, by the stack that was chosen without its question.
-        asked: Whom that stack asks, by verifier and item.
+        chosen: The stack chosen on all questions.
+        by_fold: The stack chosen outside each fold.
+        outcome: Each item's verdict by the stack chosen without its question.
+        asked: Whether that stack calls a verifier on an item, by verifier and item.
     """
 
     chosen: Candidate
@@ -368,10 +363,10 @@ def cross_fitted(search: StackSearch, choose: Choose) -> CrossFitted:
 
 
 def front(search: StackSearch, most: int) -> list[float]:
-    """Return the costs an item of the stacks on the Pareto front of all items: none is as accurate for less.
+    """Return the costs for an item of the stacks on the Pareto front over all items: no stack is as accurate for less.
 
     Args:
-        most: So many of them at most, from the cheapest to the most accurate, for which there is no bound.
+        most: Maximum number of costs, from the cheapest to the most accurate stack, which has no limit.
     """
     share, cost = search.shares(np.ones(search.folds, dtype=np.bool_))
     leading: list[float] = []
@@ -381,6 +376,6 @@ def front(search: StackSearch, most: int) -> list[float]:
             best = float(share[place])
             leading.append(float(cost[place]))
     chosen = range(len(leading)) if len(leading) <= most else np.linspace(0, len(leading) - 1, most).round().astype(int)
-    # Between two of them: what the same stack takes differs a little from one part of the questions to the next.
+    # Use midpoints: the cost of a stack differs slightly between parts of the questions.
     ends = [*((one + other) / 2 for one, other in pairwise(leading)), np.inf]
     return [ends[one] for one in chosen]

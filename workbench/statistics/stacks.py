@@ -1,6 +1,6 @@
 """Simulates stacks on arrays: the verdicts of verifiers in sequence, from each one's verdicts on all items.
 
-Nothing is asked: whoever has run the stages has run every stack of them.
+No server is called: runs of the stages determine the results of every stack of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 NOTHING = np.int8(-1)
-"""No verdict; of what settles an item: it goes on."""
+"""No verdict; as a stage's result, the item is deferred."""
 
 
 def settled(
@@ -29,9 +29,9 @@ def settled(
     Args:
         outcome: The stage's verdicts.
         score: Its scores, NaN for none.
-        outcomes: Its own verdicts that settle an item.
-        least: A score from which on an item is correct, whatever the verdict but a failure.
-        most: The same for a score up to which it is incorrect; the former goes first.
+        outcomes: Verdicts that decide an item.
+        least: Score from which an item is correct, regardless of the verdict unless it is a failure.
+        most: Score up to which an item is incorrect, in the same way; ``least`` takes precedence.
     """
     own = np.isin(outcome, [one.code for one in outcomes])
     cases: list[BoolArray] = []
@@ -52,10 +52,10 @@ class StageVerdicts(NamedTuple):
     """One stage's verdicts on all items.
 
     Attributes:
-        verifier: Which verifier's they are: one that stands in two places is asked once.
-        outcome: `OutcomeCode`, -1 where it has none.
+        verifier: The verifier of the verdicts: one that occurs in two stages is called once.
+        outcome: `OutcomeCode` of each item, -1 without one.
         settles: See `settled`.
-        asked: Whether it is asked about an item at all, by its answer type.
+        asked: Whether it is called on an item at all, by its answer type.
     """
 
     verifier: int
@@ -68,11 +68,11 @@ class Stacked(NamedTuple):
     """A stack's verdicts on items.
 
     Attributes:
-        outcome: "abstain" where no stage is for the item; -1 where a stage's verdict is needed that isn't there.
-        stage: The stage that each verdict is of; -1 where no stage is for the item.
-        by_itself: Whether that stage settled it; else it is what the last one said.
-        reached: Which items each stage is asked about, by stage.
-        asked: Which items each verifier is asked about, by verifier.
+        outcome: "abstain" if no stage applies to the item; -1 if a needed verdict of a stage is missing.
+        stage: The stage of each verdict; -1 if no stage applies to the item.
+        by_itself: Whether that stage decided it; else it is the verdict of the last stage.
+        reached: Items that reach each stage, by stage.
+        asked: Items on which each verifier is called, by verifier.
     """
 
     outcome: IntArray
@@ -86,7 +86,7 @@ def stacked(stages: Sequence[StageVerdicts], verifiers: int) -> Stacked:
     """Run the items through the stages.
 
     Args:
-        verifiers: How many verifiers there are.
+        verifiers: Number of verifiers.
 
     Raises:
         ValueError: There is no stage.

@@ -12,17 +12,17 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import FEWEST as FEWEST_QUESTIONS
 from workbench.statistics.intervals import Z95, tally, wilson
 
-# -- p-values of many tests at once.
+# -- Adjusted p-values of many tests.
 
 
 def holm(p: Sequence[float]) -> list[float]:
     """Return Holm's adjusted p-values: with p_(1) <= … <= p_(m), max over j <= i of min(1, (m - j + 1) p_(j)).
 
-    Rejecting those below 5 % makes any false rejection at most 5 % likely, however the tests depend on each other.
-    Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
+    Rejecting those below 5 % makes any false rejection at most 5 % likely, under any dependence of the tests. Source:
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
 
     Returns:
-        One value a test, in the tests' order.
+        One value for each test, in order.
     """
     order, ranked = _ranked(p)
     steps = np.maximum.accumulate(np.arange(len(p), 0, -1) * ranked)
@@ -33,11 +33,11 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Return Benjamini and Hochberg's q-values: with p_(1) <= … <= p_(m), min over j >= i of min(1, m p_(j) / j).
 
     Rejecting those below 5 % makes the expected share of false ones among them at most 5 %, for tests that are
-    independent or depend positively. scipy has it too, behind an import of most of a second. Source: Benjamini and
+    independent or depend positively. scipy has it too, but importing it takes most of a second. Source: Benjamini and
     Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995.
 
     Returns:
-        One value a test, in the tests' order.
+        One value for each test, in order.
     """
     order, ranked = _ranked(p)
     steps = np.minimum.accumulate((len(p) * ranked / np.arange(1, len(p) + 1))[::-1])[::-1]
@@ -45,15 +45,14 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 
 
 def tree(p: Sequence[float], families: Sequence[Hashable]) -> list[float]:
-    """Return q-values of tests in families: those of a family count only where it is selected among all families.
+    """Return q-values of tests in families: tests of a family count only if it is selected among all families.
 
     A family is selected by Simes' p-value of its tests, Benjamini and Hochberg over families; with R of m selected, its
-    tests are then tested at the level R / m of what is asked for. q is the lowest level at which a test is rejected:
-    below 5 % the mean share of false ones is at most 5 % among families, and within selected ones in the mean. For one
-    family it is Benjamini and Hochberg's.
-    Sources: Benjamini and Bogomolov, "Selective inference on multiple families of hypotheses", JRSS B 76, 2014;
-    Bogomolov, Peterson, Benjamini and Sabatti, "Hypotheses on a tree", Biometrika 108, 2021; Simes,
-    Biometrika 73, 1986.
+    tests are then tested at R / m times the level. q is the lowest level at which a test is rejected: if q is below 5
+    %, the mean share of false ones is at most 5 % among families, and on average within selected ones. For one family
+    it equals Benjamini and Hochberg's. Sources: Benjamini and Bogomolov, "Selective inference on multiple families of
+    hypotheses", JRSS B 76, 2014; Bogomolov, Peterson, Benjamini and Sabatti, "Hypotheses on a tree", Biometrika 108,
+    2021; Simes, Biometrika 73, 1986.
 
     Args:
         families: Each test's family.
@@ -73,7 +72,7 @@ def across(families: Sequence[Sequence[float]]) -> list[list[float]]:
     """Return q-values of families of tests as parts of one tree, see `tree`; a family may itself be a tree.
 
     Args:
-        families: Each one's own q-values, at least one each: the least is the family's p-value (Simes').
+        families: The q-values of each family, at least one: the least is the family's (Simes') p-value.
     """
     order, simes = _ranked([min(values) for values in families])
     number = len(simes)
@@ -99,23 +98,23 @@ def _in_order(steps: FloatArray, order: IntArray) -> list[float]:
     return found
 
 
-# -- How much more often one kind of completion is accepted than the others, gold (and more) being equal.
+# -- Difference in acceptance between one kind of completion and the others, with gold (and more) equal.
 
 
 FEWEST = 10
-"""Completions of either kind, in strata that have both, below which no effect is reported."""
+"""Fewest completions of either kind, in strata with both, for which an effect is reported."""
 
 
 class Effect(Struct, frozen=True, kw_only=True):
     """The mean difference of two shares within strata.
 
     Attributes:
-        exposed: Completions of the kind in question, in strata that have both kinds.
-        others: The others there.
-        strata: Strata that have both kinds.
-        difference: The share accepted of the exposed less that of the others; None for too few, of them or of their
+        exposed: Completions of the exposed kind, in strata with both kinds.
+        others: Other completions in these strata.
+        strata: Strata with both kinds.
+        difference: Share of exposed completions accepted minus that of the others; None with too few completions or
             questions.
-        ci: Its 95 % interval, clustered; None for too few.
+        ci: Its 95 % interval, clustered; None with too few.
     """
 
     exposed: int
@@ -129,19 +128,19 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
     """Return Mantel and Haenszel's risk difference with the interval of Yan and Su, for clustered items.
 
     Strata count by w = n1 n0 / (n1 + n0). Each side's share is sum(w p) / sum(w), its interval Wilson's over strata
-    with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, each stratum's n divided by the difference's
-    design effect and Student's t of the side's effective questions in place of z, as in `intervals.share_ends`; nothing
-    where either side rests on too few questions. Of Clopper and Pearson's interval, which that takes near 0 and 1,
-    there is none over strata: in its stead v is taken at Wilson's centre, so that where a verifier rarely errs the
-    interval has a width. The difference's ends follow from both (Newcombe's square-and-add).
-    Sources: Mantel and Haenszel, JNCI 22, 1959; Newcombe, "Interval estimation for the difference between independent
-    proportions", Statistics in Medicine 17, 1998; Yan and Su, "Stratified Wilson and Newcombe confidence intervals for
-    multiple binomial proportions", Statistics in Biopharmaceutical Research 2, 2010.
+    with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, each stratum's n divided by the difference's design
+    effect and Student's t of the side's effective questions in place of z, as in `intervals.share_ends`; there is no
+    interval if either side has too few questions. Clopper and Pearson's interval, which `share_ends` uses near 0 and 1,
+    has no stratified form: instead v is taken at Wilson's centre, so that the interval has a width even if a verifier
+    rarely errs. The difference's ends combine both (Newcombe's square-and-add). Sources: Mantel and Haenszel, JNCI 22,
+    1959; Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17,
+    1998; Yan and Su, "Stratified Wilson and Newcombe confidence intervals for multiple binomial proportions",
+    Statistics in Biopharmaceutical Research 2, 2010.
 
     Args:
         accepted: Whether the verifier accepts an item.
-        exposed: Whether the item is of the kind in question.
-        stratum: What is held equal, as small integers from 0.
+        exposed: Whether the item is of the exposed kind.
+        stratum: The matched properties, as small integers from 0.
         question: Each item's question; questions are the clusters.
     """
     groups = int(stratum.max(initial=-1)) + 1
@@ -195,8 +194,8 @@ def _influences(weights: FloatArray, shares: FloatArray, n: IntArray) -> FloatAr
 def _design_effect(influence: FloatArray, question: IntArray) -> float:
     """Return the factor by which clusters raise the difference's variance, at least 1.
 
-    The variance is the sum of squared influences over items if they are independent, over questions (each one's sum,
-    times G / (G - 1)) if they are not.
+    The variance is the sum of squared influences over items if they are independent, over questions (their sums, times
+    G / (G - 1)) if not.
     """
     sizes, sums = tally(question, influence)
     known = int(np.count_nonzero(sizes))
@@ -213,10 +212,9 @@ def _by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
 
 
 def _quantile(mass: FloatArray, question: IntArray) -> float | None:
-    """Return Student's t for a side whose items weigh so much; None with too few questions, as in
-    `intervals.is_carried`.
+    """Return Student's t for a side with these item weights; None with too few questions, as in `intervals.is_carried`.
 
-    What one question weighs counts as its size in `intervals.Clustering`.
+    The weight of a question is its size in `intervals.Clustering`.
     """
     from scipy.special import stdtrit
 
@@ -228,7 +226,7 @@ def _quantile(mass: FloatArray, question: IntArray) -> float | None:
 
 
 def _side(shares: FloatArray, effective: FloatArray, weights: FloatArray, z: float) -> tuple[float, float, float]:
-    # Where all or none are accepted the variance is that of Wilson's centre: it must not vanish.
+    # If all or none are accepted, the variance is that at Wilson's centre: it must not vanish.
     centre = (shares * effective + z**2 / 2) / (effective + z**2)
     errors = np.sqrt(centre * (1 - centre) / (effective + z**2))
     scale = float(np.sqrt((weights**2 * errors**2).sum()) / (weights * errors).sum())

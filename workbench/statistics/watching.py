@@ -11,7 +11,7 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import Clustering, Ends, intervals
 
 STEPS: Final = 20_000
-"""Steps to a false alarm of the sequential test, in the mean, at least."""
+"""Least mean number of steps to a false alarm of the sequential test."""
 _BETS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
@@ -19,8 +19,8 @@ class WeightedShare(NamedTuple):
     """A share of a population, estimated from a sample of it.
 
     Attributes:
-        share: Hájek's ratio: of the sums of weights; None without items.
-        ci: Its 95 % interval; None where too few questions carry one.
+        share: Hájek's ratio of sums of weights; None without items.
+        ci: Its 95 % interval; None with too few questions.
         n: Items in the sample.
     """
 
@@ -32,12 +32,12 @@ class WeightedShare(NamedTuple):
 def weighted_share(hit: BoolArray, weight: FloatArray, question: IntArray) -> WeightedShare:
     """Return the share of hits, each item weighted by the inverse of its sampling probability.
 
-    The variance is linearised, with questions as clusters; its design effect against equal chances enters the interval
-    of all shares (`workbench.statistics.intervals.share_ends`). Sources: Hájek, "Comment on an essay by D. Basu", 1971;
+    The variance is linearised, with questions as clusters; its design effect relative to equal probabilities enters the
+    interval by `workbench.statistics.intervals.share_ends`. Sources: Hájek, "Comment on an essay by D. Basu", 1971;
     Särndal, Swensson and Wretman, "Model Assisted Survey Sampling", 1992, chapter 5.
 
     Args:
-        hit, weight, question: One value an item.
+        hit, weight, question: One value for each item.
     """
     n = len(hit)
     if not n:
@@ -72,8 +72,8 @@ class Rise(NamedTuple):
     """The step at which false acceptances have risen.
 
     Attributes:
-        place: Of the step at which the evidence reached the threshold.
-        before: The bound: the share of all that was judged that may have been accepted wrongly before.
+        place: Position of the step at which the evidence reached the threshold.
+        before: The bound on the share of judged completions that were wrongly accepted before.
         evidence: The logarithm of the evidence.
     """
 
@@ -83,15 +83,15 @@ class Rise(NamedTuple):
 
 
 def first_rise(estimate: FloatArray, bound: float, first: int) -> Rise | None:
-    """Return the first step at which unbiased estimates of a share, one a step, are above a bound; None if never.
+    """Return the first step at which unbiased estimates of a share, one for each step, exceed a bound; None if never.
 
     An e-detector (Shin, Ramdas and Rinaldo, 2024): M = (M + 1)(1 + b (estimate - bound)), whose factor is never
-    negative and has a mean of at most 1 while the share is within the bound, whatever else the estimates' distribution
-    is; over several bets b. The mean time to a false alarm is `STEPS` at least.
+    negative and has a mean of at most 1 while the share is within the bound, for any distribution of the estimates;
+    averaged over several bets b. The mean time to a false alarm is at least `STEPS`.
 
     Args:
-        estimate: Horvitz and Thompson's, of each step; NaN where nothing is known of it.
-        first: The place of the first step that is tested.
+        estimate: The Horvitz-Thompson estimate of each step; NaN if unknown.
+        first: The position of the first tested step.
     """
     if bound >= 1:
         return None

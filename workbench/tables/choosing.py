@@ -19,7 +19,7 @@ def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
     """Yield the parts of tables that a form selects; a table with none of its columns is left out.
 
     Raises:
-        UsageError: No table has a column that is asked for.
+        UsageError: No table has a requested column.
     """
     found = [_without_baselines(one) if form.no_baselines else one for one in tables]
     if not form.columns:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.core.text.figures import NONE
 
 RowKind = Literal["", "section", "total", "aside"]
-"""Kinds of rows: body, section title, total, and one set apart, such as a baseline's."""
+"""Kinds of rows: body, section title, total, and one separated from the body, such as a baseline's."""
 
 
 Tone = Literal["", "success", "error", "warning", "accent", "dim", "bold"]
@@ -59,7 +59,6 @@ class Row(Struct, frozen=True):
 
 
 def heads(*texts: str) -> tuple[Head, ...]:
-    """Return a line of headings, one per column."""
     return tuple(map(Head, texts))
 
 
@@ -108,7 +107,7 @@ class Facts(Struct, frozen=True):
 
 
 class Point(Struct, frozen=True):
-    """A share from 0 to 1 with its interval, on a line of its own."""
+    """A share from 0 to 1 with its interval, on a separate line."""
 
     label: str
     value: float
@@ -196,14 +195,14 @@ class Lines(Struct, frozen=True, kw_only=True):
 
 
 class Passage(Struct, frozen=True):
-    """A text as it is stored, with a name."""
+    """A stored text with a name."""
 
     name: str
     text: str
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """An item as an example, with its texts."""
+    """An example item with its texts."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -214,7 +213,7 @@ class Group(Struct, frozen=True, kw_only=True):
     """Blocks that belong together.
 
     Attributes:
-        folded: It may be folded away where the medium allows it.
+        folded: Whether it may be collapsed, if the medium allows it.
         layout: One below the other, or side by side as far as there is room.
     """
 
@@ -260,7 +259,7 @@ def _spread(line: tuple[Head, ...]) -> Iterator[str]:
             yield heading.text
 
 
-# -- Parts of long texts, with a mark that says how much was left out.
+# -- Excerpts of long texts, with a mark of the omitted length.
 
 
 _MAX_TEXT = 4_000
@@ -272,7 +271,7 @@ def beginning(text: str, most: int) -> str:
 
 
 def end(text: str, most: int) -> str:
-    """Return a text's last characters, where completions state their answers."""
+    """Return a text's last characters, where completions usually state their answers."""
     return text if len(text) <= most else f"{_cut(len(text) - most)} {text[-most:]}"
 
 
@@ -284,13 +283,13 @@ def _cut(characters: int) -> str:
     return f"[… {characters:,} characters cut …]"
 
 
-# -- Figures as they are printed: percentages and differences, ties rounded to the even digit.
+# -- Formatted numbers: percentages and differences, with ties rounded to the even digit.
 
 
 MINUS = "−"
 """The minus sign of a number."""
 _EXACT_DIGITS = 9
-"""Digits of a percentage within which a float is taken for its original fraction."""
+"""Digits of a percentage within which a float counts as its original fraction."""
 
 
 def percentage(share: float | None, decimals: int = 1) -> str:

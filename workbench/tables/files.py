@@ -31,14 +31,14 @@ WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
     "markdown": markdown_table,
     "latex": latex_table,
 }
-"""Writers of a table as shown; CSV with full precision is made of the records instead."""
+"""Writers of a displayed table; CSV with full precision is built from the records instead."""
 
 
 def written(tables: Iterable[Table], form: TableForm) -> str:
     """Format tables one below the other, with the columns and rows the form selects.
 
     Raises:
-        UsageError: No table has a column that is asked for.
+        UsageError: No table has a requested column.
     """
     found = list(chosen(tables, form))
     label = (f"{form.label}-{number}" if form.label and number > 1 else form.label for number in count(1))
@@ -73,7 +73,6 @@ def write_next_to(database: Path, name: str, suffix: str, text: str) -> Path:
 
 
 def records_csv(records: Iterable[Struct], every: Mapping[str, Any]) -> str:
-    """Format one line per record; see `lines_csv`."""
     return lines_csv([dict(flat(structs.asdict(record))) for record in records], every)
 
 
@@ -98,7 +97,7 @@ def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> s
 
 
 def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield intervals as two columns, and nested records as columns of their own."""
+    """Yield intervals as two columns, and nested records as separate columns."""
     for name, value in found.items():
         if isinstance(value, Struct):
             yield from flat(structs.asdict(value), f"{name}_")

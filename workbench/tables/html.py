@@ -1,7 +1,7 @@
 """A document as one self-contained HTML page: no script, no address, no external font.
 
-The page forbids itself everything but its own style sheet, which is named by its hash; should data ever pass for
-markup, the browser would neither run nor fetch nor style any of it.
+The page's security policy permits only its own style sheet, identified by its hash: if data were ever taken for markup,
+the browser would not execute, fetch or style it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _(block: Group) -> Markup:
     return joined(*([element("h3", block.title)] if block.title else []), inner)
 
 
-# -- HTML elements: what is not an element is text, and every text is escaped, cut if very long, and hides nothing.
+# -- HTML elements: everything else is text, which is escaped, shortened if very long, and has no hidden characters.
 
 
 Child = str | Markup
@@ -207,7 +207,7 @@ def lines(data: str) -> Markup:
     return escape(inert_lines(limited(data)))
 
 
-# -- Plots as SVG, drawn with the page's own colours; every number is also outside the plot.
+# -- Plots as SVG, in the page's own colours; every number is also outside the plot.
 
 
 _LETTER = 6.6
@@ -235,7 +235,7 @@ class _Axis(Struct, frozen=True):
     last: float
 
     def at(self, value: float) -> float:
-        # The difference of two scores can be more than any number.
+        # The difference of two scores may overflow.
         scale = max(abs(self.low), abs(self.high))
         value, low, high = (figure / scale for figure in (value, self.low, self.high))
         return self.first + (self.last - self.first) * (value - low) / (high - low)

@@ -81,7 +81,7 @@ class Curve(Struct, frozen=True, kw_only=True):
 
 
 class Curves(Struct, frozen=True, kw_only=True):
-    """Lines between the same two axes, with units of their own."""
+    """Lines between the same two axes, in arbitrary units."""
 
     caption: str
     x_label: str
@@ -93,7 +93,7 @@ Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap | 
 
 
 def require_matplotlib() -> None:
-    """Raise before work that ends in a plot that can't be drawn.
+    """Check, before the work, that plots can be drawn.
 
     Raises:
         UsageError: matplotlib is not installed.
@@ -105,12 +105,11 @@ def require_matplotlib() -> None:
 
 
 def picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFormat, bytes]:
-    """Return a plot as file content in each format."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context():
-        # What a person has set for their own plots is no part of these.
+        # A user's own plot settings don't apply.
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         figure = Figure()
@@ -219,7 +218,7 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
 
 
 class _NameBox(Struct, frozen=True):
-    """A place for a name, in points from the lower left corner of the axes."""
+    """A possible position of a name, in points from the lower left corner of the axes."""
 
     x: float
     y: float
@@ -277,7 +276,7 @@ def _matrix(drawn: Heatmap, figure: Figure) -> None:
     low, high = min(shares, default=0.0), max(shares, default=1.0)
     for y, line in enumerate(drawn.cells):
         for x, share in enumerate(line):
-            # The less accurate, the darker.
+            # Darker means less accurate.
             shade = 0.0 if share is None or low == high else 0.75 * (high - share) / (high - low)
             top, bottom = (1 - (y + edge) / len(drawn.rows) for edge in (0, 1))
             axes.axvspan(x, x + 1, bottom, top, color=str(1 - shade), linewidth=0)

@@ -19,18 +19,18 @@ Worst = Literal["low", "high"]
 
 
 class Column(Struct, Generic[Record], frozen=True, kw_only=True):
-    """A column: its value in a record, how that is shown, and its width in the app.
+    """A column: its value in a record, its format, and its width in the app.
 
     Attributes:
         heading: Its heading.
         over: A heading shared with neighbours, empty for none; if all are None there is no line of shared headings.
-        words: It holds words, aligned left; else numbers.
+        words: Whether it holds words, aligned left; else numbers.
         there: Whether the table has the column.
         by: Sort key; None for the value, or its shown text if values have no order.
-        key: Its name where a person chooses it; empty for its heading.
+        key: Its name for selection by users; empty for its heading.
         room: Width in cells in the app, or a minimum and maximum.
         tone: The meaning of its cells, if they don't show it themselves.
-        ids: It holds ids, which the app abbreviates to their ends.
+        ids: Whether it holds ids, which the app abbreviates to their ends.
         worst: Which end of its values is bad; sorting in the app brings it to the top first.
     """
 
@@ -67,8 +67,6 @@ Columns: TypeAlias = Sequence[Column[Record]]
 
 
 class Extras(TypedDict, Generic[Record], total=False):
-    """Optional settings of a column; see `Column`."""
-
     over: str
     there: bool
     by: Callable[[Record], Any]

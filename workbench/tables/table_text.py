@@ -159,7 +159,7 @@ def _is_number(text: str) -> bool:
 def _latex(text: str) -> str:
     from pylatexenc.latexencode import unicode_to_latex
 
-    # What TeX would join to a dash, a quotation mark or a turned question mark stays apart.
+    # Characters that TeX would join to a dash, a quotation mark or a turned question mark are separated.
     parts = [
         str(unicode_to_latex(part, unknown_char_policy="keep", unknown_char_warning=False))
         for part in inert(text).split("`")
@@ -193,7 +193,6 @@ def _rules(line: Sequence[Head]) -> list[str]:
 
 
 def lines_text(plot: Lines) -> str:
-    """Return every series with one bar per tick."""
     most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
     wide = max(map(len, plot.ticks), default=0)
     parts = []

@@ -259,8 +259,6 @@ def guideline(project: Project, gold: FinalGold) -> str | None:
 
 
 class Composition(TypedDict):
-    """Parts of a `SetReport`."""
-
     questions: int
     tuples: int
     types: dict[str, int]

@@ -169,7 +169,6 @@ def drawn_by(key: building.Key) -> tuple[str, str, str, str]:
 
 
 def types_of(known: Columns, items: list[int]) -> list[str | None]:
-    """Return each item's subtype in force, its type without one, or None."""
     rows = places(known, items)
     subtype, type_ = known.groups("subtype"), known.groups("type")
     codes = zip(subtype.code[rows].tolist(), type_.code[rows].tolist(), strict=True)

@@ -194,7 +194,6 @@ def _labelled(found: SetContents) -> Iterator[tuple[str, str]]:
 
 
 def people(number: int) -> str:
-    """Return ``1 person``, ``3 people``."""
     return "1 person" if number == 1 else f"{number:,} people"
 
 

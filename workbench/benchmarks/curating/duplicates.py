@@ -212,8 +212,6 @@ _SLACK: Final = 1e-9
 
 
 class _Sets(NamedTuple):
-    """Sets of numbers in one array, with the offset of each set."""
-
     flat: IntArray
     starts: IntArray
 

@@ -46,8 +46,6 @@ from workbench.verifiers.judges.case import PreparedPrompt
 
 
 class NamedType(NamedTuple):
-    """A type or subtype, and its origin."""
-
     code: str
     origin: TypeOrigin
 
@@ -128,7 +126,6 @@ class TypePrompt:
         return {**self._published.config(), "parser": PUBLISHED_READING, "fence": False, "neutralise": False}
 
     def request(self, question: str, reference: str, secret: bytes) -> PreparedPrompt:
-        """Return the request about one question; see `request` and `published_request`."""
         if self._published is None:
             return request(question, reference, secret)
         return published_request(self._published, question, reference)

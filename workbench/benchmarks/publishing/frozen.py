@@ -62,8 +62,6 @@ class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class FrozenItem(NamedTuple):
-    """An item with its row id, and the source of its question."""
-
     row: int
     item: StoredItem
     source: Source | None

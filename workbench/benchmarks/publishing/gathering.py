@@ -259,8 +259,6 @@ def _made_of(stored: StoredSet, annotated: StoredSet | None) -> Selection:
 
 
 class _PlannedItems(Struct):
-    """The items of a plan to choose from."""
-
     where: tuple[str, ...] = ()
 
 

@@ -29,8 +29,6 @@ _TYPED = f"coalesce({SUBTYPE}, q.type)"
 
 
 class Key(NamedTuple):
-    """Names of an item that are the same in every database."""
-
     item: int
     dataset: str
     question: str
@@ -230,7 +228,6 @@ def imported_types(connection: Connection, number: int) -> dict[int, str]:
 
 
 def drawn_from(connection: Connection, stored: StoredSet) -> StoredSet | None:
-    """Return the newest earlier benchmark of drawn questions that has all questions of this one; None without one."""
     row = connection.execute(
         "SELECT s.name, s.version FROM sets AS s WHERE s.kind = 'draw' AND s.id < ?1 AND NOT EXISTS "
         "(SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
@@ -257,7 +254,6 @@ def _set(connection: Connection, row: tuple[str, int] | None) -> StoredSet | Non
 
 
 def questions_by_source(connection: Connection, number: int | None) -> dict[str, int]:
-    """Count the questions of a benchmark of questions by source; None for all questions."""
     rows = connection.execute(
         "SELECT coalesce(s.name, ''), count(*) FROM questions AS q LEFT JOIN sources AS s ON s.id = q.source_id "
         f"WHERE {VISIBLE_QUESTION} AND (?1 IS NULL OR q.id IN "

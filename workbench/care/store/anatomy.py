@@ -39,7 +39,7 @@ def hurt_parts(connection: Connection) -> list[Finding]:
     """Return a finding for every damaged table and index.
 
     Raises:
-        StoreError: A newer program wrote the file, or one older than any that was released.
+        StoreError: The file was written by a newer program, or by one older than any release.
     """
     schema = Schema(version_of(connection))
     salvage = Salvage(connection, schema)
@@ -71,7 +71,7 @@ def _bad(name: str, message: str, remedy: Remedy) -> Finding:
     return Finding(name=name, ok=False, message=message, remedy=remedy)
 
 
-# -- What ``doctor`` says of a database's schema, and how it is put right.
+# -- Findings of ``doctor`` about a database's schema, and their repair.
 
 
 _MADE_ANEW = ("trigger", "view", "index")
@@ -95,7 +95,6 @@ def _finding(difference: Difference) -> Finding:
 
 
 def put_right_in(path: Path) -> list[str]:
-    """Run `put_right` in a transaction of its own; return what was done."""
     with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -109,13 +108,13 @@ def put_right_in(path: Path) -> list[str]:
 def put_right(connection: sqlite3.Connection) -> list[str]:
     """Drop harmful triggers, indexes and views that are not ours; recreate ours where they differ.
 
-    Tables are left as they are: rows would be lost. Nothing harmless is touched.
+    Tables are not changed, because rows would be lost. Harmless objects are kept.
 
     Args:
-        connection: In a transaction; a connection with statement limits would refuse what is dropped here.
+        connection: A connection in a transaction, without statement limits, which would reject these drops.
 
     Returns:
-        What was done, one line each.
+        The actions, one line each.
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     ours = {(row.kind, row.name): row.sql for row in migrations.made(version)}
@@ -133,7 +132,7 @@ def put_right(connection: sqlite3.Connection) -> list[str]:
     return done
 
 
-# -- What ``doctor`` asks the database.
+# -- Checks of ``doctor`` by SQL.
 
 
 LARGE_WAL_BYTES = 256 * 2**20
@@ -177,7 +176,7 @@ def _names(path: Path) -> list[Finding]:
 
 
 def require_file(path: Path) -> None:
-    """Raise unless the path is a file.
+    """Check that the path is a file.
 
     Raises:
         StoreError: It is not a file, or doesn't exist.
@@ -188,7 +187,6 @@ def require_file(path: Path) -> None:
 
 
 def is_ours(connection: sqlite3.Connection) -> bool:
-    """Tell whether a file's header marks it as a workbench database."""
     try:
         found: int = connection.execute("PRAGMA application_id").fetchone()[0]
     except sqlite3.DatabaseError:
@@ -197,7 +195,6 @@ def is_ours(connection: sqlite3.Connection) -> bool:
 
 
 def version(connection: sqlite3.Connection) -> int | None:
-    """Return the version of the file's tables; None if SQLite can't read the file."""
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         found: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -257,7 +254,7 @@ def _file_system(path: Path) -> str:
     return f"{kind} is a network file system" if is_network(kind) else ""
 
 
-# -- What ``doctor`` says of the texts: whether they are what was imported.
+# -- The ``doctor`` check of texts against their import.
 
 
 def finding(connection: sqlite3.Connection) -> Finding:

@@ -21,7 +21,7 @@ from workbench.core.health import TableRescued
 from workbench.core.progress import step, stepping
 from workbench.interchange.store.archiving import PARTS, count
 
-# -- Placeholders for lost rows, so that rows that refer to them are kept: above all, labels.
+# -- Placeholders for lost rows, so that rows that refer to them are kept, above all labels.
 
 
 LOST: Final = "(lost)"
@@ -81,7 +81,7 @@ def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) 
         row: dict[str, Value] = {name: _filled(value, number) for name, value in _STAND_INS[table].items()}
         row["id"] = number
         if row.get("question_id") == 0:
-            # Its question is unknown: it gets a question of its own.
+            # Its question is unknown, so it gets a new one.
             row["question_id"] = beyond + number
         names = ", ".join(f'"{name}"' for name in row)
         marks = ", ".join("?" * len(row))
@@ -116,8 +116,6 @@ _MAX_ROUNDS: Final = 6
 
 
 class RescueOutcome(NamedTuple):
-    """The rescued and lost data of a rescue."""
-
     tables: list[TableRescued]
     changed_questions: list[int]
     changed_items: list[int]
@@ -130,7 +128,7 @@ def version_of(connection: Connection) -> int:
     """Return the version of a file's tables, by the migrations it lists or, if they can't be read, by its header.
 
     Raises:
-        StoreError: A newer program wrote it, an older one than any that was released, or nothing is readable.
+        StoreError: The file was written by a newer program or by one older than any release, or nothing is readable.
     """
     latest = migrations.latest_version()
     try:
@@ -285,7 +283,7 @@ class Rescue:
         for table in self._tables:
             missing = None if table in self._unsure else 0
             if table in ("question_text", "completion_text"):
-                # As many texts as there are questions or items.
+                # There are as many texts as questions or items.
                 missing = self._stand_ins[table]
             found.append(
                 TableRescued(
@@ -336,7 +334,7 @@ def _rescue(path: Path) -> Command:
 
 
 def is_database(path: Path) -> bool:
-    """Tell whether a file begins as SQLite's do; an empty file counts as a database rather than an archive."""
+    """Return whether a file begins like SQLite's; an empty file counts as a database rather than an archive."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) in (_MAGIC, b"")
@@ -373,7 +371,6 @@ def bring_back(copy: Path, source: Path) -> int:
 
 
 def row_counts(path: Path) -> dict[str, int]:
-    """Count the rows of a whole database by archive member."""
     with closing(sqlite3.connect(path)) as connection:
         return {part.name: count(connection, part.table, part.rows or "1") for part in PARTS}
 

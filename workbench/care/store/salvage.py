@@ -1,4 +1,4 @@
-"""What SQLite can still read of a damaged file, table by table, so that one does not hide another."""
+"""Reads a damaged file with SQLite as far as possible, table by table, so that one error does not hide others."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TableShape(NamedTuple):
 
     Attributes:
         by_rowid: Whether its rows have row ids.
-        key: Places of its key's columns, in the key's order.
+        key: Positions of its key's columns, in the key's order.
     """
 
     table: str
@@ -95,8 +95,6 @@ def without_triggers(connection: Connection) -> list[str]:
 
 
 class SalvagedRow(NamedTuple):
-    """A row with its values; ``rowid`` is None in tables without row ids."""
-
     rowid: int | None
     values: Values
 
@@ -115,11 +113,10 @@ class Salvage:
 
     @property
     def names(self) -> set[str]:
-        """Return all tables that the file's own schema lists."""
         return {str(row[0]) for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def is_hurt(self, table: str) -> bool:
-        """Tell whether part of a table could not be read; known once its rows have been read."""
+        """Return whether part of a table could not be read; known once its rows have been read."""
         return table in self._hurt or bool(self.unread[table])
 
     def rows(self, table: str) -> Iterator[SalvagedRow]:
@@ -167,7 +164,7 @@ class Salvage:
         asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
         try:
             for rowid, *values in self._read(asked, low, high):
-                # A row out of order belongs to another table or place: it, or the one before it.
+                # A row out of order belongs to another table or position: it, or the one before it.
                 if not low <= rowid <= high or (held is not None and (rowid <= held.rowid) == (order == "ASC")):
                     return last, True
                 if held is not None:

@@ -18,22 +18,22 @@ from msgspec import Struct
 
 from workbench.core.code import Form
 
-# -- Texts that Python's parser takes time and memory for in proportion to the square of their length.
+# -- Texts for which Python's parser needs quadratic time and memory.
 
 
 _SHORT: Final = 1 << 12
 _MOST: Final = 1 << 28
-"""Characters that the parser may copy or pass over besides."""
+"""Most characters that the parser may additionally copy or scan."""
 _STRING: Final = re.compile(
     r"#[^\n]*|(?P<prefix>[bBfFrRuU]{0,2})(?P<quote>'''|\"\"\"|'|\")(?:[^\\]|\\.)*?(?P=quote)", re.DOTALL
 )
-"""A string, or a comment, which no string begins in."""
+"""A string, or a comment, which may contain quotes."""
 _LINE: Final = re.compile(r"(?:[^\n;\\]|\\.)+", re.DOTALL)
 _IMPORT: Final = re.compile(r"\b(?:import|from)\b")
 
 
 def is_bomb(source: str) -> bool:
-    """Return whether a text takes far longer to parse than others of its length.
+    """Return whether a text takes far longer to parse than others of the same length.
 
     Each dot in the name of an imported module copies the text before it, and up to Python 3.11 each field of an
     f-string scans that string from its start.
@@ -54,15 +54,15 @@ def _squared(text: str, counted: str) -> bool:
     return text.count(counted) * len(text) > _MOST
 
 
-# -- Values that a test writes down, as literals or computed of such; nothing that could take long is computed.
+# -- Values in tests: literals, and expressions of them; nothing that could take long is evaluated.
 
 
 _CHECKED: Final = 100
-"""Nesting up to which a literal is evaluated: far below where the interpreter's own stack ends."""
+"""Maximum nesting of an evaluated literal, far below the limit of the interpreter's stack."""
 _MOST_KEYS: Final = 5_000
-"""Keys of a dictionary or set that is evaluated: they may all hash alike, and then take time with their square."""
+"""Most keys of an evaluated dictionary or set: if all hashes are equal, the time is quadratic."""
 _LARGEST: Final = 10**300
-"""Whole numbers in sums and products."""
+"""Largest integer in sums and products."""
 _CONTAINERS: Final[dict[str, Callable[[Any], Any]]] = {
     "list": list,
     "tuple": tuple,
@@ -95,12 +95,12 @@ def constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
 
 
 def constant_of(source: str) -> Any:
-    """Return the value of an expression's text, as `constant` does.
+    """Return the value of an expression's text, see `constant`.
 
     Raises:
-        ValueError: It is not such an expression.
+        ValueError: The text is not such an expression.
     """
-    # Brackets let an expression go over several lines, as it may where it comes from.
+    # Brackets allow an expression over several lines.
     return constant(ast.parse(f"(\n{source}\n)", mode="eval").body)[0]
 
 
@@ -172,15 +172,15 @@ def _keys(node: ast.Dict | ast.Set) -> int:
     return len(node.keys if isinstance(node, ast.Dict) else node.elts)
 
 
-# -- The text of a syntax tree's nodes, in time that does not grow with the text around them.
+# -- Source texts of nodes, in time independent of the length of the surrounding text.
 
 
 _SOURCE_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-"""A line as the parser counts them, with its end: form feeds and other separators end none."""
+"""A line as the parser counts them, with its end: form feeds and other separators don't end a line."""
 
 
 class Sources:
-    """Cuts nodes out of the text they were parsed from; `ast.get_source_segment` takes half a minute a megabyte.
+    """Cuts nodes out of the text they were parsed from; `ast.get_source_segment` takes half a minute for a megabyte.
 
     Args:
         text: The text that was parsed.
@@ -207,7 +207,7 @@ AS_LIST_DEFINITION: Final = f"""\
 def {AS_LIST}(found):
     return list(found) if isinstance(found, tuple) else found
 """
-"""What files of contests put around a call, since JSON has no tuples."""
+"""The conversion that contest files apply to a call, since JSON has no tuples."""
 ISCLOSE: Final = "isclose"
 NEAR: Final = {ast.Lt: "<", ast.LtE: "<="}
 _CONVERSIONS: Final = frozenset(
@@ -219,9 +219,9 @@ _ARGUMENTS_USE: Final = frozenset(
     """abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int iter len
     list map max min oct ord pow range repr reversed round set slice sorted str sum tuple zip""".split()  # noqa: SIM905
 )
-"""Built-ins that arguments of a call may be made of: none of them gives hold of the program."""
+"""Built-ins allowed in arguments of a call: none of them gives access to the program."""
 _HIDDEN: Final = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")
-"""How attributes begin through which an expression could get hold of frames, code and globals."""
+"""Prefixes of attributes that give access to frames, code and globals."""
 
 
 class Via(Struct, frozen=True):
@@ -241,12 +241,12 @@ class Assertion(Struct, frozen=True):
 
     Attributes:
         left: Source of the call, which is evaluated in the sandbox.
-        right: Source of the expected value, as the test has it.
+        right: Source of the expected value, as in the test.
         called: The name called.
         message: Source of the message if it is computed, and so may raise an error of its own; else None.
         via: Applied to the value outside; None if it is compared unchanged.
         needs: Names other than built-ins that the arguments use.
-        outside: Built-ins that are applied outside; a program that rebinds one means something else by it.
+        outside: Built-ins that are applied outside; their meaning changes if a program rebinds one.
     """
 
     left: str
@@ -259,8 +259,6 @@ class Assertion(Struct, frozen=True):
 
 
 class _Expectation(Struct, frozen=True):
-    """A call, the conversion of its value, and the expected value (None for true)."""
-
     call: ast.Call
     via: Via | None = None
     right: ast.expr | None = None
@@ -273,7 +271,7 @@ def form_of(source: str) -> Form:
 
 
 def assertion_of(source: str) -> Assertion | None:
-    """Return the sides of a test that asserts something of one call by name; None for any other.
+    """Return the sides of a test that is an assertion about one call by name; None for any other.
 
     `callees.Callees` decides whether the name is that of the code under test.
     """

@@ -19,15 +19,15 @@ from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import LONGEST, constant, is_bomb, parsed
 
 Fault = Literal["syntax", "nothing", "constant"]
-"""What is wrong with a test."""
+"""The kind of a test's fault."""
 FAULTS: Final[dict[Fault, str]] = {
     "syntax": "no Python",
     "nothing": "a name that neither it, the setup, the problem nor its reference solution has",
     "constant": "false whatever a solution does",
 }
-"""What is wrong with a test, in words."""
+"""Descriptions of faults."""
 CANDIDATE: Final = "candidate"
-"""What HumanEval's tests call the function under test."""
+"""The name of the function under test in HumanEval's tests."""
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
@@ -35,7 +35,7 @@ _LONGEST_COMPILED: Final = 1 << 14
 
 
 class TestFault(NamedTuple):
-    """A test's fault, and the error with which every solution fails it, the reference included."""
+    """A test's fault, and the error with which every solution fails it, including the reference."""
 
     fault: Fault
     error: str
@@ -171,7 +171,7 @@ def _free(tree: ast.Module) -> set[str]:
 def _names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> frozenset[str] | None:
     """Return all names that a test could refer to; None if that can't be determined.
 
-    Any word of the problem is taken for a name that solutions may define.
+    Any word of the problem may be a name that solutions define.
     """
     tree = parsed(setup)
     if entry_point is None or tree is None:
@@ -201,11 +201,11 @@ def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
     return loaded, bound
 
 
-# -- One spelling for tests that differ in blanks, quotes or brackets alone; nothing of a test is run here.
+# -- A canonical spelling of tests that differ only in whitespace, quotes or brackets; no test is run here.
 
 
 LONGEST_TEST: Final = 20_000
-"""Characters of a test that a model may write."""
+"""Most characters of a test written by a model."""
 _MOST_NODES: Final = 20_000
 _DEEPEST: Final = 60
 
@@ -231,7 +231,6 @@ def spelling(source: str) -> str:
 
 
 def bound_names(setup: str) -> list[str]:
-    """Return the names that a problem's setup binds, such as ``candidate`` in ``candidate = add``."""
     tree = tree_of(setup)
     if tree is None:
         return []

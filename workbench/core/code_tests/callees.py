@@ -18,7 +18,7 @@ _OBSCURE: Final = frozenset(
     """eval exec compile globals locals vars setattr delattr getattr __import__ __builtins__ builtins sys inspect gc
     importlib solution __main__""".split()  # noqa: SIM905
 )
-"""Names by which a setup could bind others without naming them."""
+"""Names with which a setup could bind other names without mentioning them."""
 
 _AS_LIST: Final = ast.dump(ast.parse(AS_LIST_DEFINITION))
 

@@ -17,7 +17,7 @@ from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
 
-# -- What a copy of a database holds, set against another copy that it is to replace.
+# -- The content of a database copy, compared with another copy that it would replace.
 
 
 _COUNTED = {
@@ -31,7 +31,7 @@ _COUNTED = {
     "decisions on tests": "test_exclusions",
     "sets": "sets",
 }
-"""What a person would miss -> its table; older versions have fewer."""
+"""Name of important content -> its table; older versions have fewer."""
 _ARCHIVE = b"PK\x03\x04"
 
 
@@ -43,7 +43,8 @@ class _CopyContents(NamedTuple):
 
 
 def require_no_less(new: Path, old: Path) -> None:
-    """Refuse to replace a good copy with one that lacks some of its content. A damaged file is not a good copy.
+    """Check that a new copy has all the content of a good copy that it would replace. A damaged file is not a good
+    copy.
 
     Raises:
         StoreError: The old one has more rows of anything, newer events, another project or a newer version.
@@ -101,13 +102,13 @@ def _held(path: Path) -> _CopyContents | str | None:
     return _CopyContents(version, project and project[0], rows, newest or "")
 
 
-# -- Putting a database in the place of another one, which is kept.
+# -- Replacing a database, which is kept under another name.
 
 
 KEPT = ".before-"
-"""What follows a database's name in those of its copies that were kept."""
+"""Suffix of a database's name in those of its kept copies."""
 _INDEX = "-shm"
-"""SQLite makes it anew; it is locked, which to read it would end."""
+"""SQLite recreates it; it is locked, and reading it would release the lock."""
 
 
 def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: str = "restore") -> tuple[Path, ...]:
@@ -125,7 +126,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     """
     log = sidecar_path(temporary, "-wal")
     if log.exists() and log.stat().st_size:
-        # A full disk: the content is still in the log, which is not renamed along.
+        # Full disk: the content is still in the log, which is not renamed with the file.
         raise StoreError(f"{target}: the disk is full.", "Make room on it, then try again.", "space")
     if not any(os.path.lexists(sidecar_path(target, end)) for end in ENDS):
         if not give_name(temporary, target):
@@ -140,7 +141,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         kept = _keep(target, _free_name(target, before)) if keep else ()
         _store_names(target.parent)
         for end in ENDS[1:]:
-            # SQLite would play it over the new file.
+            # SQLite would apply it to the new file.
             sidecar_path(target, end).unlink(missing_ok=True)
         temporary.replace(target)
         _store_names(target.parent)
@@ -150,7 +151,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
 def _write_back(target: Path) -> None:
     address = f"{target.absolute().as_uri()}?mode=rw"
     with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
-        # To read it undoes a first import that was killed.
+        # Reading it rolls back a first import that was killed.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -193,7 +194,7 @@ def _drop_second_names(target: Path) -> None:
         if not name.startswith(f"{target.name}{KEPT}") or not second.exists():
             continue
         if target.exists() and second.samefile(target):
-            # Of its logs these are copies, and it has been written to since.
+            # These are copies of its logs, and it has been written to since.
             for end in reversed(ENDS):
                 sidecar_path(second, end).unlink(missing_ok=True)
 
@@ -201,7 +202,7 @@ def _drop_second_names(target: Path) -> None:
 def _store_names(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        # Some file systems can't, and need not.
+        # Some file systems don't support this, and don't need it.
         with suppress(OSError):
             os.fsync(descriptor)
     finally:

@@ -28,20 +28,20 @@ _PADDED = 8
 _LARGEST = 1 << 30
 _LAST_VERSION = 2**63 - 1
 _KIND = re.compile(r"[<>|][iu][1248]|[<>]f8")
-"""Types of whole and real numbers; no other type of numpy's is used."""
+"""numpy's integer and float types; no others are used."""
 
 
 class ColumnHeader(Struct, frozen=True, kw_only=True):
     """The source of a part, and the layout of its columns.
 
     Attributes:
-        run: Whose verdicts these are; None for the items.
-        version: Of the database's history of changes; see `ChangeMark`.
-        token: In hexadecimal digits.
+        run: The run of the verdicts; None for the items.
+        version: Version in the database's history of changes; see `ChangeMark`.
+        token: Token of the history, in hexadecimal.
         schema: Version of the database's schema.
         rows: Values in each column.
         aligned: Checksum of the rows' items.
-        kinds: Column -> its type as numpy writes it, such as ``"<i4"``.
+        kinds: Column -> its numpy type, such as ``"<i4"``.
         names: Column -> the meanings of its codes.
     """
 
@@ -62,8 +62,6 @@ class ColumnHeader(Struct, frozen=True, kw_only=True):
 
 
 class ColumnPart(Struct, frozen=True, kw_only=True, eq=False):
-    """A part as stored in its file."""
-
     head: ColumnHeader
     columns: Mapping[str, memoryview]
 
@@ -73,7 +71,6 @@ def folder(database: Path) -> Path:
 
 
 def name(run: int | None) -> str:
-    """Return the name of a run's file, or of the items' for None."""
     return "items" if run is None else f"run-{run}"
 
 
@@ -111,7 +108,6 @@ def read(path: Path) -> ColumnPart | None:
 
 
 def write(path: Path, part: ColumnPart) -> bool:
-    """Replace a part atomically; return False if it can't be written."""
     head = msgspec.json.encode(part.head)
     head += b" " * (_padded(len(head)) - len(head))
     pieces = [len(head).to_bytes(4, "little"), head, *_column_bytes(part.columns)]

@@ -31,16 +31,16 @@ from workbench.core.files import sweep
 from workbench.core.progress import Listener, listening, listening_with
 
 Durability = Literal["full", "normal"]
-"""``full`` survives a power cut at once (labels); ``normal`` may lose its last commits then (bulk rows)."""
+"""``full`` survives a power cut (labels); ``normal`` may lose its last commits in one (bulk rows)."""
 BUSY_MS = 10_000
 _GLANCE_MS = 20
 _LOOK_S = 0.1
 _LARGE_LOG_PAGES = 16_000
 _LOOK_FOR_TURN_S = (0.008, 0.002)
-"""Seconds between two looks whether it is one's turn to write: at first, and after `_LONG_S` of waiting."""
+"""Seconds between checks for a turn to write: at first, and after `_LONG_S` of waiting."""
 _LONG_S = 0.06
 _CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine", "trainings")
-"""Tables of which one has a row as soon as anything was stored."""
+"""Tables, at least one of which has a row as soon as anything was stored."""
 MINIMUM_SQLITE = (3, 37, 0)
 
 
@@ -65,7 +65,7 @@ class Database:
         with opening(self.path):
             _check_place(self.path, create=create)
             if create:
-                # A process killed just after a new one got its name has left the folder in which it was made.
+                # A process killed just after renaming a new database has left the folder in which it was created.
                 sweep(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
         self._place = Place(self.path)
@@ -203,7 +203,6 @@ class Database:
             self._schema = counter
 
     def write_back(self) -> None:
-        """Checkpoint the write-ahead log, as far as that is possible while others write."""
         connection = self.open()
         try:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -225,8 +224,8 @@ class Database:
         return False
 
     def require_other(self, target: Path) -> None:
-        """Refuse to write over the database, its write-ahead log, its cached columns, a link to one of them, or a non-
-        file.
+        """Check that a path is not the database, its write-ahead log, its cached columns, a link to one of them, or a
+        non-file.
 
         Raises:
             StoreError: ``target`` is one of the database's files, or a folder, a device or similar.
@@ -338,7 +337,7 @@ class _Turn:
             self._mine.release()
             return False
         except OSError:
-            # No such locks on this file system: SQLite is asked at once.
+            # This file system has no such locks: SQLite is used directly.
             pass
         except BaseException:
             # Ctrl-C with its usual handler.
@@ -497,7 +496,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
 
 
 _STEPS = 20_000
-"""Virtual-machine steps of SQLite between two looks: well under a millisecond."""
+"""SQLite's virtual-machine steps between two checks: well under a millisecond."""
 
 
 class Cancelled(StoreError):

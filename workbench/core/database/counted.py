@@ -1,6 +1,6 @@
 """Connections that check row counts: exactly the rows that are sent to a table are written to it.
 
-A trigger, a table's own ON CONFLICT or a view in a table's place can drop or change rows silently. `schema_check`
+A trigger, a table's own ON CONFLICT or a view instead of a table can drop or change rows silently. `schema_check`
 checks that a database has none of them when it is opened; here nothing is assumed: SQLite reports which triggers a
 statement would run, each INSERT is compared with the rows it was given, and each statement with SQLite's count of all
 rows that it changed.
@@ -28,7 +28,7 @@ _RETURNING: Final = re.compile(r"\bRETURNING\b", re.IGNORECASE)
 _NOTES: Final = "INSERT INTO changes"
 _FORGETS: Final = "DELETE FROM changes"
 _FORGETS_EVERY: Final = 10_000
-"""Triggers of ours note what changes in some tables, and forget the oldest notes when there are so many more."""
+"""Number of additional notes after which our triggers, which note changes in some tables, delete the oldest ones."""
 _THERE_ALREADY: Final = {
     sqlite3.SQLITE_CONSTRAINT_UNIQUE,
     sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
@@ -41,8 +41,8 @@ class _Write(NamedTuple):
     """The expected effect of a statement that writes.
 
     Attributes:
-        each: Every row that it is given is to be written.
-        plainly: The same without OR IGNORE, where it has that.
+        each: Whether every given row must be written.
+        plainly: Whether this holds without its OR IGNORE, if any.
     """
 
     table: str
@@ -61,7 +61,7 @@ class _Effects(NamedTuple):
 
 
 class _Sent(Iterator[Any]):
-    """Counts the rows read from it, and keeps them if needed; ``first`` is None if there is none."""
+    """Counts the rows read from it, and keeps them if needed; ``first`` is None without rows."""
 
     def __init__(self, rows: Iterable[Any], *, kept: bool) -> None:
         begun = iter(rows)
@@ -95,13 +95,13 @@ class CountedConnection(sqlite3.Connection):
     def schema_is(self, counter: int) -> None:
         """Read the triggers again if the schema has changed."""
         if counter != self.schema_counter:
-            # SQLite reads the schema anew for what it runs, but not for what it explains.
+            # SQLite rereads the schema for statements that it runs, but not for EXPLAIN.
             super().execute("SELECT 1 FROM main.sqlite_master LIMIT 1").fetchone()
             self._known.clear()
             self.schema_counter = counter
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """Execute a statement as sqlite3 does.
+        """Execute a statement like sqlite3.
 
         Raises:
             WrittenError: Rows were dropped, or changed in addition to those sent, or a foreign trigger would run.
@@ -111,7 +111,7 @@ class CountedConnection(sqlite3.Connection):
             return super().execute(sql, parameters)
         effects = self._effects(sql, write, parameters)
         if write.returning:
-            # Its count is known only when all of its rows have been taken.
+            # Its count is only known when all its rows have been fetched.
             return super().execute(sql, parameters)
         before = self._counts(effects)
         cursor = super().execute(sql, parameters)
@@ -121,10 +121,10 @@ class CountedConnection(sqlite3.Connection):
         return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        """Execute a statement for each row as sqlite3 does.
+        """Execute a statement for each row like sqlite3.
 
         Raises:
-            WrittenError: As `execute`.
+            WrittenError: See `execute`.
         """
         write = _read(sql)
         if write is None:
@@ -155,7 +155,7 @@ class CountedConnection(sqlite3.Connection):
     def triggers(self, sql: str, parameters: Any) -> list[tuple[str, str]]:
         """Return the triggers that a statement would run, each by name and once more with each of its statements."""
         found, name = [], ""
-        # Explained once more after the schema has changed, the same statement would show freed memory.
+        # EXPLAIN of the same statement after a schema change would read freed memory.
         self._asked += 1
         for _, operation, _, _, _, text, *_ in self._explained(f"EXPLAIN /* {self._asked} */ {sql}", parameters):
             if operation in ("Init", "Trace") and isinstance(text, str) and text.startswith("-- "):
@@ -166,7 +166,7 @@ class CountedConnection(sqlite3.Connection):
         return found
 
     def _explained(self, sql: str, parameters: Any) -> list[Any]:
-        # A blob of the statement is shown as if it were text.
+        # A blob of the statement is shown as text.
         usual, self.text_factory = self.text_factory, lambda data: data.decode("utf-8", "replace")
         try:
             return super().execute(sql, parameters).fetchall()
@@ -176,7 +176,7 @@ class CountedConnection(sqlite3.Connection):
     def _counts(self, effects: _Effects) -> tuple[int, int]:
         if not effects.forgets:
             return self.total_changes, 0
-        # Also of one that somebody has emptied: the next number follows the last one that was ever given.
+        # Also for a table that was emptied: the next number follows the last one ever assigned.
         row = super().execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
         return self.total_changes, 0 if row is None else row[0]
 
@@ -187,7 +187,7 @@ class CountedConnection(sqlite3.Connection):
         changed, last = self._counts(effects)
         noted = last - before[1] if effects.notes else 0
         beside = changed - before[0] - written - noted
-        # What is forgotten at once is too much to be told from others' changes.
+        # Many notes deleted at once can't be distinguished from other changes.
         if beside and last // _FORGETS_EVERY == before[1] // _FORGETS_EVERY:
             raise WrittenError(f"{write.table}: {beside:,} rows were changed beside the {written:,} written.", _HINT)
 

@@ -22,7 +22,7 @@ COLUMNS: Final = (
     "partial, note, supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, wait_ms, keys, "
     "view, created_at, merged"
 )
-"""What a digest covers: all that an event says, as it is stored."""
+"""Columns covered by a digest: all stored data of an event."""
 _NAMED: Final = 3
 
 
@@ -154,7 +154,6 @@ def uuids(connection: sqlite3.Connection) -> set[str]:
 
 
 def round_of(connection: sqlite3.Connection, task: Task, subject: int) -> int:
-    """Return the current round: 1, or the one that the last reopening began."""
     row: tuple[int] = connection.execute(
         "SELECT coalesce(max(round), 1) FROM label_events WHERE task = ? AND subject = ? AND kind = 'reopen'",
         (task, subject),
@@ -166,23 +165,24 @@ IN_FORCE = (
     "NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
     "AND x.annotator_id = e.annotator_id AND x.supersedes = e.uuid)"
 )
-"""No other event of the same person supersedes the event with the alias e."""
+"""SQL condition: no other event of the same person supersedes the event with the alias e."""
 OF_THIS_ROUND = (
     "e.round = coalesce((SELECT max(r.round) FROM label_events AS r WHERE r.task = e.task AND r.subject = e.subject "
     "AND r.kind = 'reopen'), 1)"
 )
-"""The event with the alias e was given in the round that is under way."""
+"""SQL condition: the event with the alias e belongs to the current round."""
 LONGEST_LOOK = (
     "(SELECT max({0}) FROM label_events AS look WHERE look.task = e.task AND look.subject = e.subject "
     "AND look.annotator_id = e.annotator_id AND look.kind = e.kind AND look.round = e.round)"
 )
-"""The longest that the maker of the event with the alias e looked at its subject in its round, by the events' own
-measure (``look.focused_ms``): what an undo took back and what corrects it are one decision, not a fast second one."""
+"""SQL: the longest time that the author of the event with the alias e viewed its subject in its round, by the events'
+own measure (``look.focused_ms``): a retracted label and its correction are one decision, not a fast second one.
+"""
 FLAG_STANDS = (
     "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
     "AND o.subject = f.subject AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))"
 )
-"""The event with the alias f is a flag that its maker has not removed."""
+"""SQL condition: the event with the alias f is a flag that its author has not removed."""
 
 
 def current_of(
@@ -223,7 +223,7 @@ def count_accepted(connection: sqlite3.Connection, annotator: int) -> int:
 
 
 _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extract(e.seen, '$[0]')), e.id)"
-"""When a label was given: one that an undo brought back was given when the one it repeats was."""
+"""SQL: the time of a label; a label restored by an undo has the time of the one it repeats."""
 
 
 def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
@@ -313,10 +313,10 @@ def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
 def was_revealed(
     connection: sqlite3.Connection, annotator: int, task: Task, subject: int, *, ignoring: str = ""
 ) -> bool:
-    """Return whether the annotator has looked at gold, verdicts or others' labels of the subject.
+    """Return whether the annotator has viewed gold, verdicts or others' labels of the subject.
 
     Args:
-        ignoring: A kind of look that does not count.
+        ignoring: A kind of view that does not count.
     """
     row = connection.execute(
         "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "
@@ -345,6 +345,5 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
 
 
 def last(connection: sqlite3.Connection) -> int:
-    """Return the row id of the newest event; 0 before the first."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()
     return row[0]

@@ -54,7 +54,7 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
     except UnicodeDecodeError as error:
-        # SQLite quotes what it can't read of a schema.
+        # SQLite quotes unreadable parts of a schema.
         raise StoreError(f"{path}: the file is damaged.", _damaged(path)) from error
 
 
@@ -81,7 +81,7 @@ def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
         return False
     with suppress(OSError):
         disk = os.statvfs(path.parent)
-        # Some file systems don't count.
+        # Some file systems don't count free space.
         return disk.f_files > 0 and disk.f_favail == 0
     return False
 

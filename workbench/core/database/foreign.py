@@ -1,7 +1,7 @@
 """Reading an untrusted workbench database: nothing in it is executed, changed or trusted.
 
-It is opened separately, never attached. SQLite's authorizer permits nothing on the connection but reading plain tables
-named here: views, triggers, generated columns and functions of its schema are out of reach.
+It is opened separately, never attached. SQLite's authorizer only permits reading the plain tables named here on the
+connection: views, triggers, generated columns and functions of its schema are out of reach.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def _connect(path: Path, folder: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?immutable=1"
     beside = [end for end in LOGS if os.path.lexists(path.with_name(path.name + end))]
     if beside:
-        # Its log's content is part of it; only a copy's log can be read without leaving a trace next to it.
+        # The log's content is part of the database; only a copy's log can be read without a trace next to the file.
         for end in ("", *beside):
             _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
         address = f"{(folder / 'other').as_uri()}?mode=rw"
     connection = sqlite3.connect(address, uri=True, isolation_level=None)
-    # Bytes that are no UTF-8 come out as lone surrogates, which the checks of single values find.
+    # Invalid UTF-8 becomes lone surrogates, which the checks of single values find.
     connection.text_factory = readable
     for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
         connection.execute(f"PRAGMA {pragma}")

@@ -25,7 +25,7 @@ def draw(connection: sqlite3.Connection) -> None:
 
 
 def name_anew(path: Path) -> None:
-    """Give a closed copy a name of its own, as one file without a log."""
+    """Give a closed copy a new name, as one file without a log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("BEGIN IMMEDIATE")
@@ -39,18 +39,18 @@ def name(connection: sqlite3.Connection) -> str:
     return "" if row is None else row[0][-_NAME_DIGITS:]
 
 
-# -- What has changed since a copy of the columns was made: versions, and the ranges of rows behind them.
+# -- Changes since the columns were cached: versions, and the ranges of changed rows.
 
 
 class ChangeMark(NamedTuple):
-    """A point in a database's history of changes; two databases never share one."""
+    """A point in a database's history of changes; it is unique across databases."""
 
     version: int
     token: bytes
 
 
 class Change(NamedTuple):
-    """Rows that may differ from what they were: items (no run) or verdicts of a run, by completion row id."""
+    """Rows that may have changed: items (no run) or verdicts of a run, by completion row id."""
 
     run: int | None
     first: int
@@ -62,7 +62,7 @@ class Change(NamedTuple):
 
 
 _APART = 500
-"""Items further apart than this are noted as separate ranges: what lies between them need not be read again."""
+"""Distance of items from which they are noted as separate ranges, so that rows in between are not read again."""
 
 
 def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
@@ -96,7 +96,7 @@ def mark(connection: sqlite3.Connection) -> ChangeMark:
 
 
 def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
-    """Return the changes after a mark, in order; None if the mark is of another history, or too old to tell."""
+    """Return the changes after a mark, in order; None if the mark belongs to another history or is too old."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is None or row[0] != known.token:
         return None
@@ -107,7 +107,7 @@ def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | N
 
 
 def has(connection: sqlite3.Connection, known: ChangeMark) -> bool:
-    """Return whether a mark is of this history, or older than the history goes back."""
+    """Return whether a mark is of this history, or older than the recorded history."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is not None:
         return bool(row[0] == known.token)

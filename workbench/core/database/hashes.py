@@ -27,7 +27,7 @@ class Checked(NamedTuple):
     """A question or completion whose text is missing, or doesn't match its hash.
 
     Attributes:
-        hash: The hash it should have; None if it has none.
+        hash: The hash it should have; None without one.
         is_lost: Its text is missing.
     """
 
@@ -42,8 +42,8 @@ def content_hash(content: Iterable[object]) -> bytes:
 
 
 def shown_hash(*texts: str) -> bytes:
-    """Return the blake2b-128 of texts alone, as in a bundle: the other also covers gold and model, which could be
-    guessed.
+    """Return the blake2b-128 of only the texts, for bundles: `content_hash` also covers gold and model, which could
+    then be guessed.
     """
     return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -79,11 +79,11 @@ def _hash_of(content: tuple[object, ...]) -> bytes | None:
     try:
         return content_hash(content)
     except UnicodeEncodeError:
-        # The bytes are no text any more.
+        # The bytes are no longer valid text.
         return None
 
 
-# -- The database's own secret, from which delimiters follow that no author of a text can guess.
+# -- The database's own secret, from which unguessable delimiters are derived.
 
 
 def secret(connection: sqlite3.Connection) -> bytes:

@@ -24,7 +24,9 @@ _Standing = list[tuple[int, int, int] | None]
 
 
 class _ReadSource(NamedTuple):
-    """The file that SQLite opens, with its state and its logs' then; None if SQLite's locks keep writers out."""
+    """The file that SQLite opens, with its state and its logs' at that time; None if SQLite's locks keep writers
+    out.
+    """
 
     address: str
     stood: _Standing | None
@@ -88,7 +90,6 @@ class LookedAt(Database):
         return connection
 
     def close(self) -> None:
-        """Close every connection, and remove the copy if there is one."""
         super().close()
         self._held.close()
 
@@ -150,7 +151,7 @@ def _file_state(path: Path) -> _Standing:
 def connect(address: str) -> sqlite3.Connection:
     """Open a connection that executes nothing from the schema."""
     connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-    # Bytes that are no UTF-8 come out as lone surrogates: no text that was stored has any.
+    # Invalid UTF-8 becomes lone surrogates, which stored texts never contain.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
     for pragma in ("trusted_schema = OFF", "query_only = ON", f"cache_size = -{_CACHE_KIB}"):
         connection.execute(f"PRAGMA {pragma}")
@@ -184,7 +185,7 @@ def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
             return locked
         except sqlite3.OperationalError:
             if os.getpid() in users(path):
-                # To close a copy's source would give up the locks of who has it open here.
+                # Closing a copy's source would release the locks of this process on it.
                 raise
         except sqlite3.DatabaseError:
             return locked
@@ -210,7 +211,7 @@ def _no_copy(path: Path, where: str, error: OSError) -> StoreError:
     )
 
 
-# -- Whether a database may be written in its folder: SQLite writes a log and an index of it next to the file.
+# -- Whether a database can be written in its folder, where SQLite writes a log and an index next to the file.
 
 
 _BESIDE = ("-wal", "-shm")
@@ -218,7 +219,7 @@ _BESIDE = ("-wal", "-shm")
 
 def why_unwritable(path: Path) -> str | None:
     """Return why SQLite can't write a database here; None if it can, or if there is no file."""
-    # It keeps its log next to the file itself, not next to a link to it.
+    # The log is next to the file itself, not next to a link to it.
     file = Path(os.path.realpath(path))
     if not file.is_file():
         return None

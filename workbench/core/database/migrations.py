@@ -59,31 +59,28 @@ _TABLE_OF_NAMES: Final = (
     f"""CREATE UNIQUE INDEX IF NOT EXISTS "idx_{NAMES}_migration_set_name"
     ON "{NAMES}" ("migration_set", "name")""",
 )
-"""In the words of sqlite-utils, which made it at first."""
+"""The statement of sqlite-utils, which created it originally."""
 _SHOWN: Final = 3
-"""Differences that a message names."""
+"""Most differences named in a message."""
 
 
 def latest_version() -> int:
     return len(MIGRATIONS)
 
 
-# -- Databases without a row, each made once in a process: a new database begins as a copy of one.
+# -- Empty databases, each created once in a process: a new database begins as a copy of one.
 
 
 class SchemaTemplate(NamedTuple):
-    """The file of an empty database of one version."""
-
     content: bytes
 
     def in_memory(self) -> Connection:
-        """Return an in-memory copy; the caller closes it."""
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.deserialize(self.content)
         return connection
 
     def write(self, path: Path) -> None:
-        """Create a database from it with random values of its own; the file must not exist."""
+        """Create a database from it with new random values; the file must not exist."""
         with closing(self.in_memory()) as made:
             made.execute("BEGIN IMMEDIATE")
             _draw(made)
@@ -190,7 +187,7 @@ def _make_whole(path: Path) -> None:
     with part_folder(path) as part:
         make(part / path.name, latest_version())
         if [found.name for found in part.iterdir()] != [path.name]:
-            # A full disk: the content is still in the log, which is not renamed along.
+            # Full disk: the content is still in the log, which is not renamed with the file.
             raise StoreError(f"{path}: the disk is full.", "Make room on it, then try again.", "space")
         give_name(part / path.name, path)
 
@@ -202,7 +199,7 @@ def give_name(temporary: Path, path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError:
-        # There are file systems without links; there the last of two at the same moment has the name.
+        # On file systems without links, the last of two simultaneous calls wins.
         if os.path.lexists(path):
             return False
         temporary.rename(path)
@@ -218,7 +215,7 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
     """Check that a database's tables, indexes, views and triggers are those of a version, and no others act on them.
 
     Raises:
-        SchemaError: They are not.
+        SchemaError: The schema differs.
     """
     wrong = [difference.what for difference in differences(connection, version) if not difference.harmless]
     if wrong:
@@ -327,7 +324,7 @@ def _names(connection: sqlite3.Connection) -> set[str]:
 def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
     copy = path.with_name(f"{path.name}.before-version-{latest_version()}")
     if copy.exists():
-        # A migration that was killed just after it was named has left the folder in which it was made.
+        # A migration killed just after renaming has left the folder in which the file was created.
         sweep(copy.parent)
         return
     with part_folder(copy) as part:
@@ -336,7 +333,7 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
         give_name(part / copy.name, copy)
 
 
-# -- Migrating: what the schema has is made as it has it now, then new columns and tables are filled.
+# -- Migrating: schema objects are recreated in their current form, then new columns and tables are filled.
 
 
 def migrate(connection: Connection, path: Path, version: int) -> None:
@@ -348,7 +345,7 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
     """
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
-    # Foreign views continue to read the table of a name, whichever it is.
+    # Foreign views continue to read the table of that name.
     connection.execute("PRAGMA legacy_alter_table = ON")
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -366,7 +363,7 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
 
 def _remake(connection: Connection, older: int, newer: int) -> None:
     before, after = schema.parts(older), schema.parts(newer)
-    # No trigger acts on rows that are moved.
+    # No trigger acts on moved rows.
     for part in before:
         if part.kind in ("trigger", "view"):
             connection.execute(f"DROP {part.kind} {part.name}")
@@ -415,7 +412,7 @@ def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list
 def _carry_over(connection: Connection, table: str) -> None:
     old = _old(table)
     columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
-    # The old order of rows is kept: it is the order in which events arrived.
+    # The order of rows is preserved: it is the order in which events arrived.
     connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
     connection.execute(f"DROP TABLE {old}")
 

@@ -17,7 +17,7 @@ Connection = sqlite3.Connection
 COORDINATOR = "coordinator"
 """Role of a person who coordinates."""
 REMOVED = " removed"
-"""Why somebody is paused who was taken off every list, since looks of theirs stay on record; nobody can type it."""
+"""The pause reason of a removed person, whose views are kept on record; users can't type it."""
 
 
 class Annotator(Struct, frozen=True, kw_only=True):
@@ -63,10 +63,10 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
 
 
 def require_distinct(connection: sqlite3.Connection, name: str) -> None:
-    """Reject a new name that can't be distinguished from an existing one: one person would appear as two.
+    """Check that a new name can be distinguished from existing ones, so that one person doesn't appear as two.
 
     Raises:
-        UsageError: It looks like another's, or mixes alphabets.
+        UsageError: The name looks like another one, or mixes alphabets.
     """
     names = {row[0] for row in connection.execute("SELECT name FROM annotators WHERE paused_why IS NOT ?", (REMOVED,))}
     if (name := tidy(name)) not in names and (why := indistinct(name, names)):
@@ -74,7 +74,6 @@ def require_distinct(connection: sqlite3.Connection, name: str) -> None:
 
 
 def indistinct(name: str, names: Iterable[str]) -> str | None:
-    """Return why a new name can't be distinguished from others; None if it can."""
     if is_mixed(name):
         return "mixes letters of several alphabets that look alike"
     other = looks_like(name, names)
@@ -85,7 +84,7 @@ def find(database: Database, name: str) -> Annotator:
     """Return the person of that name.
 
     Raises:
-        UsageError: There is none; the message lists the names.
+        UsageError: No person has this name; the message lists the names.
     """
     people = {person.name: person for person in everyone(database)}
     name = tidy(name)
@@ -97,7 +96,6 @@ def find(database: Database, name: str) -> Annotator:
 
 
 def everyone(database: Database) -> list[Annotator]:
-    """Return all people in the order they were added, without removed ones."""
     rows = database.reader().execute(
         "SELECT id, name, role, paused_at, paused_why FROM annotators WHERE paused_why IS NOT ? ORDER BY id", (REMOVED,)
     )
@@ -107,7 +105,7 @@ def everyone(database: Database) -> list[Annotator]:
 
 
 def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
-    """Assign a person no more items; one who is paused already stays so, for the first reason."""
+    """Assign a person no more items; a paused person keeps the first reason."""
     connection.execute(
         "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ? AND paused_at IS NULL",
         (now(), why, annotator),
@@ -125,7 +123,7 @@ def remove(connection: sqlite3.Connection, annotator: int) -> None:
     """Remove a person, with the items assigned to them.
 
     Raises:
-        UsageError: They have made events, or have a bundle that is not back.
+        UsageError: The person has events, or a bundle that has not been returned.
     """
     if connection.execute(
         "SELECT 1 FROM label_events WHERE annotator_id = ?1 AND kind <> 'reveal' "
@@ -148,7 +146,7 @@ def remove(connection: sqlite3.Connection, annotator: int) -> None:
         connection.execute(f"DELETE FROM {table} WHERE annotator_id = ?", (annotator,))
     try:
         connection.execute("DELETE FROM annotators WHERE id = ?", (annotator,))
-    except sqlite3.IntegrityError:  # looks of theirs, or a text that they wrote
+    except sqlite3.IntegrityError:  # Views of theirs, or a text that they wrote.
         connection.execute(
             "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ?", (now(), REMOVED, annotator)
         )
@@ -176,7 +174,7 @@ def drop(connection: sqlite3.Connection, annotator: int, completion: int, until:
     """Delete a note: its label has been stored.
 
     Args:
-        until: When the label was made; a note begun later stays.
+        until: Time of the label; a note begun later is kept.
     """
     connection.execute(
         "DELETE FROM drafts WHERE annotator_id = ?1 AND completion_id = ?2 AND (?3 IS NULL OR updated_at <= ?3)",
@@ -185,7 +183,6 @@ def drop(connection: sqlite3.Connection, annotator: int, completion: int, until:
 
 
 def of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:
-    """Return an annotator's note draft on a completion; "" without one."""
     row = connection.execute(
         "SELECT note FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion)
     ).fetchone()

@@ -37,7 +37,7 @@ class Place:
         with suppress(OSError):
             if _inode_at(self._path) == self._file:
                 return
-        # Its log is next to the file itself, not next to a link to it.
+        # The log is next to the file itself, not next to a link to it.
         raise StoreError(
             f"{self._path} was moved, deleted or replaced while it was open: put back the file that was opened.",
             f"Nothing is written until then. Leave {self._path.name}-wal where it is: it may hold what is not in the "
@@ -47,10 +47,10 @@ class Place:
 
 
 def require_bytes(path: Path) -> None:
-    """Reject a file of 0 bytes: no database is empty.
+    """Check that a file is not empty.
 
     Raises:
-        StoreError: It is empty.
+        StoreError: The file has 0 bytes.
     """
     if not path.stat().st_size:
         logged = any(sidecar_path(path, end).exists() for end in LOGS)
@@ -62,10 +62,10 @@ def require_bytes(path: Path) -> None:
 
 
 def require_plain_logs(path: Path) -> None:
-    """Reject a link or similar in the place of one of SQLite's logs: SQLite would write through it.
+    """Check that none of SQLite's logs is a link or similar, through which SQLite would write.
 
     Raises:
-        OSError: There is one.
+        OSError: A log is a link or similar.
     """
     for end in ENDS[1:]:
         log = Path(f"{os.path.realpath(path)}{end}")
@@ -74,11 +74,10 @@ def require_plain_logs(path: Path) -> None:
 
 
 def count(path: Path) -> int:
-    """Return the number of hard links to the file."""
     return os.stat(path).st_nlink
 
 
-# -- Where a database may live: WAL needs shared memory, which network file systems do not give.
+# -- File systems for databases: WAL needs shared memory, which network file systems don't have.
 
 
 MOUNTS = Path("/proc/self/mounts")
@@ -100,12 +99,11 @@ def file_system(folder: Path) -> str:
 
 
 def is_network(kind: str) -> bool:
-    """Return whether WAL does not work on a file system type."""
     return kind in NETWORK
 
 
 def require_local(folder: Path) -> None:
-    """Reject a folder on a network file system.
+    """Check that a folder is not on a network file system.
 
     Raises:
         StoreError: The folder is on one.
@@ -127,14 +125,14 @@ def _mounts() -> list[tuple[str, str]]:
     return [(part.mountpoint, part.fstype) for part in psutil.disk_partitions(all=True)]
 
 
-# -- Which processes have a database open, so that its file is not replaced under them.
+# -- Processes that have a database open, so that its file is not replaced under them.
 
 
 ENDS = ("", "-wal", "-shm", "-journal")
-"""What a database's files are called, after its name."""
+"""Suffixes of a database's files."""
 _PROCESSES = Path("/proc")
 _LOCKED = {"": (0x40000000, 512), "-shm": (120, 9)}
-"""Where in which file SQLite locks, and how many bytes: a process that has read from a database holds one of them."""
+"""File suffix -> offset and length of SQLite's locks: a process that has read from a database holds one of them."""
 
 
 def sidecar_path(path: Path, end: str) -> Path:
@@ -142,17 +140,17 @@ def sidecar_path(path: Path, end: str) -> Path:
 
 
 def users(path: Path) -> list[int]:
-    """Return the processes, this one included, that have one of a database's files open, as far as they can be seen."""
+    """Return the processes, including this one, that have one of a database's files open, as far as visible."""
     files = {_inode_at(file) for end in ENDS if (file := sidecar_path(path, end)).exists()}
     folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
     return sorted(number for number, folder in folders.items() if any(map(files.__contains__, _open_files(folder))))
 
 
 def require_unused(path: Path) -> None:
-    """Reject a database that a process has open.
+    """Check that no process has a database open.
 
     Raises:
-        StoreError: A process has it open; it is named if it can be seen.
+        StoreError: A process has it open; it is named if visible.
     """
     if found := users(path):
         numbers = ", ".join(map(str, found[:5])) + (" and more" if len(found) > 5 else "")
@@ -179,7 +177,7 @@ def waited_for(file: Path, path: Path) -> Iterator[None]:
     """Make processes that open a database's file wait until the block ends, even after it is renamed.
 
     Args:
-        path: Its name in messages.
+        path: The database's path, for messages.
 
     Raises:
         StoreError: A process has it open.
@@ -225,6 +223,6 @@ def _processes() -> list[Path]:
 def _open_files(folder: Path) -> Iterator[Inode]:
     with suppress(OSError):
         for number in os.listdir(folder):
-            # A process may close a file, or end, while it is looked at.
+            # A process may close a file, or end, during the check.
             with suppress(OSError):
                 yield _inode_at(folder / number)

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 
 _SINCE: Final = "-- since "
 _COLUMN: Final = "    , "
-"""How the line of a column begins that a table was given later."""
+"""Prefix of the line of a column that was added later."""
 _MADE: Final = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW|TRIGGER) (\w+)")
 _LARGE: Final = ("questions_subtype", "completions_key", "completions_question")
 
 _Lines = Sequence[tuple[int, str]]
-"""The version that each line came with, 0 where it isn't marked, and its text."""
+"""The version that added each line (0 if unmarked), and its text."""
 
 
 class SchemaPart(NamedTuple):
@@ -25,8 +25,8 @@ class SchemaPart(NamedTuple):
 
     Attributes:
         kind: The type in SQLite's schema table.
-        sql: Creates it.
-        first: The same without columns that were added later.
+        sql: The statement that creates it.
+        first: The statement without columns that were added later.
         later: The added columns: version and definition of each.
     """
 
@@ -47,7 +47,7 @@ def parts(version: int = maxsize) -> tuple[SchemaPart, ...]:
 
 
 def drop_large_indexes(connection: Connection) -> None:
-    """Drop the indexes of the data tables: building them after the first rows are in is faster."""
+    """Drop the indexes of the data tables: building them after inserting the first rows is faster."""
     for name in _LARGE:
         connection.execute(f"DROP INDEX {name}")
 

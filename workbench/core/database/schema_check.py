@@ -19,7 +19,7 @@ DIGESTS: Final = {
 """Schema version -> `digest` of its text as it is made; a migrated one differs in white space, and is compared."""
 
 NAMES: Final = "_sqlite_migrations"
-"""The table of applied migrations; earlier programs had sqlite-utils make it, in its own spelling."""
+"""The table of applied migrations; earlier versions created it with sqlite-utils, in its spelling."""
 
 _TEXT: Final = "iif(typeof({0}) IN ('text', 'null'), {0}, quote({0}))"
 # A placeholder for a non-text value in a text column, which never equals ours.
@@ -28,7 +28,7 @@ _READ: Final = (
     "FROM main.sqlite_master ORDER BY type, name, sql"
 )
 _TAKEN: Final = re.compile("sqlite_|pragma_|json_each$|json_tree$", re.IGNORECASE)
-"""Names of SQLite's own tables, which another table of the name would shadow."""
+"""Names of SQLite's own tables, which a table of the same name would shadow."""
 _STATISTICS: Final = ("sqlite_stat1", "sqlite_stat3", "sqlite_stat4", "sqlite_sequence")
 _WRITTEN: Final = {
     "table": re.compile(r"CREATE TABLE\b"),
@@ -36,7 +36,7 @@ _WRITTEN: Final = {
     "view": re.compile(r"CREATE VIEW\b"),
     "trigger": re.compile(r"CREATE TRIGGER\b"),
 }
-"""The beginning of SQLite's own text of each kind, whatever was typed."""
+"""The normalised beginning of SQLite's stored text of each kind."""
 _OF_NAMES: Final = {
     "table": re.compile(rf"""CREATE TABLE ["\[`]?{NAMES}["\]`]?\s*\("""),
     "index": re.compile(rf"""CREATE (UNIQUE )?INDEX \S+\s+ON ["\[`]?{NAMES}["\]`]?\s*\("""),
@@ -47,8 +47,6 @@ _COLLATIONS: Final = {"BINARY", "NOCASE", "RTRIM"}
 
 
 class Stored(NamedTuple):
-    """One row of SQLite's schema table."""
-
     kind: str
     name: str
     table: str
@@ -60,9 +58,9 @@ class Difference(NamedTuple):
     """A difference between a schema and the program's.
 
     Attributes:
-        what: In words: ``"trigger 'x' on label_events is not workbench's"``.
+        what: Description: ``"trigger 'x' on label_events is not workbench's"``.
         sql: Its text in the database, if it has one.
-        harmless: It has no effect on the data read and written; at most on speed.
+        harmless: Whether it has no effect on the data read and written, at most on speed.
     """
 
     kind: str
@@ -137,7 +135,7 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
     written = _WRITTEN.get(row.kind)
     strange = f"{_called(row)} is not workbench's"
     if row.kind == "index" and row.sql is None:
-        # It comes with its table, which is compared itself.
+        # It belongs to its table, which is compared itself.
         return
     if _is_virtual(row):
         yield Difference(row.kind, row.name, f"virtual {strange}", row.sql)
@@ -150,7 +148,7 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
     elif row.kind == "index":
         yield Difference(row.kind, row.name, strange, row.sql, harmless=_is_harmless(connection, row, known))
     else:
-        # A virtual table's shadow tables go with it.
+        # A virtual table's shadow tables belong to it.
         parsed = {
             (kind.replace("shadow", "table"), name)
             for _, name, kind, *_ in connection.execute("PRAGMA main.table_list").fetchall()
@@ -161,7 +159,7 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
 def _is_harmless(connection: sqlite3.Connection, index: Stored, known: set[str]) -> bool:
     """Return whether an index is on a foreign table, or can't reject, drop or reorder anything.
 
-    The latter are those on columns alone, with SQLite's own collations, of every row.
+    The latter indexes are only on columns, use SQLite's own collations, and cover every row.
     """
     parsed = connection.execute(
         'SELECT "unique", partial FROM pragma_index_list(?) WHERE name = ?', (index.table, index.name)
@@ -187,7 +185,7 @@ def _same(row: Stored, mine: Stored) -> bool:
 def _tokens(sql: str | None) -> list[str]:
     """Return a text without differences of spelling: white space, and quotes round names that need none.
 
-    Versions of SQLite differ in these where they compose a statement themselves. Comments are kept: the program's
+    Versions of SQLite differ in the spelling of statements that they generate. Comments are kept: the program's
     statements have none.
     """
     return [_NEEDLESS.sub(r"\1", token) for token in _TOKEN.findall(sql or "")]

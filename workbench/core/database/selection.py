@@ -17,7 +17,7 @@ from workbench.core.sets import SetName
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
 from workbench.core.verdict import Outcome
 
-# -- What the values of a condition may be, where a field has a closed vocabulary: the taxonomy's and the
+# -- Valid values of conditions on fields with a closed vocabulary: the taxonomy's and the
 # database's.
 
 
@@ -40,14 +40,14 @@ SHOWN_DATASET: Final = (
     "(NOT EXISTS (SELECT 1 FROM imports AS n WHERE n.dataset_id = d.id AND n.state = 'running') "
     f"OR EXISTS (SELECT 1 FROM questions AS k WHERE k.dataset_id = d.id AND {shown_question('k.id')}))"
 )
-"""A dataset ``d`` that has only rows of an unfinished import is hidden, as they are."""
+"""SQL condition: the dataset ``d`` is visible, i.e. not only from an unfinished import."""
 _NAMES: Final = {
     "dataset": f"SELECT d.name FROM datasets AS d WHERE {SHOWN_DATASET} ORDER BY d.name",
     "domain": "SELECT DISTINCT domain FROM sources WHERE domain IS NOT NULL ORDER BY domain",
     "source": "SELECT name FROM sources ORDER BY name",
     "model": "SELECT name FROM models ORDER BY name",
 }
-"""Field -> the names there are in the database; "" is an item without any."""
+"""Field -> query of its names in the database; "" is for items without one."""
 _TYPED: Final = {
     "type": """SELECT EXISTS (SELECT 1 FROM questions WHERE type = ?1)
         OR EXISTS (SELECT 1 FROM item_states WHERE substr(subtype, 1, 1) = ?1)""",
@@ -62,7 +62,7 @@ def dataset_names(connection: sqlite3.Connection) -> list[str]:
 
 
 def check_values(connection: sqlite3.Connection, conditions: Iterable[Condition]) -> None:
-    """Reject values that no item can have, such as a subtype that neither the taxonomy nor the data has.
+    """Check that items can have the values, such as a subtype in the taxonomy or the data.
 
     Raises:
         UsageError: A value is not valid for its field; the message names the nearest one.
@@ -120,7 +120,7 @@ FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if a
 
 
 def items_for(*texts: str) -> str:
-    """Return the FROM text with only the joins whose aliases the given SQL texts use: the rest would cost a scan."""
+    """Return the FROM text with only the joins whose aliases the given SQL texts use: others would require a scan."""
     used = set(re.findall(r"\b([a-z]{1,2})\.", " ".join(texts)))
     if used & {"d", "s"}:
         used.add("q")
@@ -130,7 +130,7 @@ def items_for(*texts: str) -> str:
 SUBTYPE = "coalesce(i.subtype, q.subtype)"
 TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
 STATE = "coalesce(i.state, 'unlabelled')"
-# A check is part of no benchmark: it has no gold, although its answer is known.
+# A check belongs to no benchmark: it has no gold, although its answer is known.
 IS_CHECK = "c.id IN (SELECT completion_id FROM check_items)"
 GOLD = (
     f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
@@ -163,7 +163,7 @@ WORDS_TOLD: Final[dict[str, str]] = {
     "language": f"coalesce({_LANGUAGE}, {_OWN_WORD.format('language')}, '')",
     "difficulty": f"coalesce({_OWN_WORD.format('difficulty')}, {_PROBLEMS_WORD.format('difficulty')}, '')",
 }
-"""Fields that rows or code problems tell -> SQL expression over ``c``; "" where they don't."""
+"""Fields from rows or code problems -> SQL expression over ``c``; "" without a value."""
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
 _FLAGGED = f"SELECT f.subject FROM label_events AS f WHERE {FLAG_STANDS}"
 _UNANSWERED = (
@@ -200,7 +200,7 @@ VERDICT = (
 """An item's outcome by the verifier whose name is bound to the one parameter."""
 _VERDICTS = f"SELECT x.completion_id FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.sample = 0"
 _VERDICT_WALKED = f"{_VERDICTS} AND x.completion_id = c.id"
-# The name of the column is the one parameter. What is nested too deeply for SQLite holds nothing.
+# The name of the column is the only parameter. Values nested too deeply for SQLite are empty.
 _KEPT = (
     "completion_text AS x, json_each(CASE WHEN json_valid(x.extra) THEN x.extra END) AS k "
     "WHERE x.id = c.id AND k.key = ? LIMIT 1"
@@ -209,7 +209,7 @@ KEPT: Final = (
     "coalesce((SELECT CASE WHEN k.type IN ('true', 'false') THEN k.type ELSE CAST(k.value AS TEXT) END "
     f"FROM {_KEPT}), '')"
 )
-"""What an item's row says in a column that is no field; "" where it says nothing."""
+"""An item's value in a kept column; "" without one."""
 _KEPT_NUMBER = (
     "(SELECT CASE WHEN k.value GLOB '*[0-9]*' AND NOT k.value GLOB '*[^-+.0-9eE]*' THEN CAST(k.value AS REAL) END "
     f"FROM {_KEPT})"
@@ -236,8 +236,8 @@ def compile_selection(selection: Selection, *, walked: bool = False) -> tuple[st
     """Return the WHERE text (without the limit) and its parameters.
 
     Args:
-        walked: Whether items are read one by one until a few are found: their verdicts are looked up one by one then,
-            where otherwise those of the run are scanned once.
+        walked: Whether items are read one by one until a few are found: their verdicts are then looked up individually
+            instead of scanned once.
 
     Raises:
         UsageError: A value is not valid for its field (an unknown state or verdict word).
@@ -270,7 +270,7 @@ def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
 
 
 def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
-    """Reject a selection without items.
+    """Check that a selection has items.
 
     Raises:
         UsageError: No item is selected; the message gives the number of items for each of several conditions alone.
@@ -345,7 +345,7 @@ def check_names(connection: sqlite3.Connection, selection: Selection, verifiers:
 
 
 def extra_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Return the columns of files that are no field, with their values, from the first rows of each import."""
+    """Return the kept columns of files with their values, from the first rows of each import."""
     found: dict[str, list[str]] = {}
     for name, value in connection.execute(_COLUMNS_HELD):
         found.setdefault(name, []).append("" if value is None else str(value))
@@ -363,10 +363,10 @@ def grouping_columns(connection: sqlite3.Connection) -> list[str]:
 
 
 def require_column(connection: sqlite3.Connection, field: str) -> None:
-    """Reject a `COLUMN` that no item has.
+    """Check that an item has a `COLUMN`.
 
     Raises:
-        UsageError: No item has it.
+        UsageError: No item has the column.
     """
     name = field.removeprefix(COLUMN)
     known = extra_columns(connection)
@@ -429,7 +429,7 @@ def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
 
 
 def in_shard(shard: Shard) -> tuple[str, list[object]]:
-    """Return SQL that tells whether a question ``q`` is in a shard: content hashes are uniform, and a shard is a range
+    """Return the SQL condition that a question ``q`` is in a shard: content hashes are uniform, and a shard is a range
     of them.
     """
     texts, parameters = [], list[object]()

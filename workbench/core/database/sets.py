@@ -14,7 +14,7 @@ from workbench.core.errors import UsageError
 from workbench.core.sets import ItemMember, NewSet, QuestionMember, SetName, StoredSet
 
 PACKAGE: Final = "verifier-workbench"
-"""The distribution whose version a set carries."""
+"""The distribution whose version a set stores."""
 
 _ID: Final = "(SELECT id FROM sets WHERE name = ? AND (version = ? OR ? IS NULL) ORDER BY version DESC LIMIT 1)"
 
@@ -22,7 +22,7 @@ HOLDS: Final = (
     f"(c.id IN (SELECT completion_id FROM set_items WHERE set_id = {_ID}) "
     f"OR c.question_id IN (SELECT question_id FROM set_questions WHERE set_id = {_ID}))"
 )
-"""Whether a set holds the item ``c``, alone or with its question; takes `name_parameters`."""
+"""SQL condition: a set contains the item ``c`` or its question; with `name_parameters`."""
 
 _SETS: Final = """
     SELECT s.id, s.name, s.version, s.kind, s.seed, s.config, s.report, s.gold, s.guideline, s.code_version, s.digest,
@@ -34,7 +34,6 @@ _SETS: Final = """
 
 
 def name_parameters(name: SetName) -> list[object]:
-    """Return the parameters of `HOLDS`."""
     return [name.name, name.version, name.version] * 2
 
 
@@ -84,7 +83,6 @@ def every(connection: sqlite3.Connection) -> list[StoredSet]:
 
 
 def find(connection: sqlite3.Connection, name: SetName) -> StoredSet | None:
-    """Return a set by its name; None if there is none, or not of that version."""
     row = connection.execute(f"{_SETS} WHERE s.id = {_ID}", (name.name, name.version, name.version)).fetchone()
     return None if row is None else _stored(connection, row)
 
@@ -93,7 +91,7 @@ def require(connection: sqlite3.Connection, name: SetName) -> StoredSet:
     """Return a set by its name.
 
     Raises:
-        UsageError: There is none; the message lists the sets.
+        UsageError: The set does not exist; the message lists the sets.
     """
     found = find(connection, name)
     if found is None:
@@ -103,7 +101,6 @@ def require(connection: sqlite3.Connection, name: SetName) -> StoredSet:
 
 
 def items(connection: sqlite3.Connection, number: int) -> Iterator[ItemMember]:
-    """Yield a set's items in the order of import, as they were when it was frozen."""
     rows = connection.execute(
         "SELECT completion_id, stratum, gold, gold_from, subtype FROM set_items WHERE set_id = ? "
         "ORDER BY completion_id",

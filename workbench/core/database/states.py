@@ -10,7 +10,7 @@ from workbench.core.database.selection import hidden_item, shown_item
 from workbench.core.label import ItemState, Task, TaskState
 
 _BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL"
-"""Events from which a state may follow."""
+"""SQL condition: events that may change a state."""
 
 
 def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
@@ -80,7 +80,6 @@ def items(connection: sqlite3.Connection) -> set[int]:
 
 
 def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
-    """Return the stored combined state of both tasks of a completion; unlabelled without events."""
     row = connection.execute(
         "SELECT state, gold, gold_from, subtype, reason FROM item_states WHERE completion_id = ?", (completion,)
     ).fetchone()
@@ -100,13 +99,12 @@ def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Delete all derived states (they can be recomputed from the events)."""
     connection.execute("DELETE FROM task_states")
     connection.execute("DELETE FROM item_states")
 
 
 def total(connection: sqlite3.Connection) -> int:
-    # SQLite counts all rows of a table by its pages: a condition on each takes ten times as long.
+    # SQLite counts all rows of a table by pages; a condition on each row takes ten times as long.
     row: tuple[int] = connection.execute(
         f"SELECT (SELECT count(*) FROM completions) - (SELECT count(*) FROM completions WHERE {hidden_item('id')})"
     ).fetchone()

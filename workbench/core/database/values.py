@@ -29,7 +29,7 @@ def _text(time: datetime) -> str:
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-# -- JSON that is stored in a column: an untrusted file may hold anything there.
+# -- JSON stored in a column: an untrusted file may contain anything there.
 
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
     """Return the value of a stored document.
 
     Args:
-        what: What the document is, for the message.
+        what: Name of the document, for the message.
 
     Raises:
         StoreError: The decoder rejects it.
@@ -52,7 +52,7 @@ def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
         ) from error
 
 
-# -- Whole columns of integers, which SQLite gathers into one text.
+# -- Whole columns of integers, which SQLite aggregates into one text.
 
 
 _PIECE = 65_536
@@ -61,8 +61,8 @@ _PIECE = 65_536
 def integers(text: str | None) -> array[int]:
     """Parse integers joined by ``group_concat``; empty for the NULL it returns without rows.
 
-    This costs a third of a row-by-row read and leaves other threads free. The text is read in pieces: one list of
-    a million would take fifty megabytes.
+    This costs a third of a row-by-row read and leaves other threads free. The text is read in pieces: a list of a
+    million would need fifty megabytes.
     """
     found = array("q")
     text, at = text or "", 0
@@ -75,7 +75,7 @@ def integers(text: str | None) -> array[int]:
 
 
 def vector(text: str | None) -> npt.NDArray[np.int64]:
-    """Parse the same text into a numpy array, three times as fast."""
+    """Parse the text into a numpy array, three times as fast as `integers`."""
     import numpy as np
 
     return np.fromstring(text or "", dtype=np.int64, sep=",")

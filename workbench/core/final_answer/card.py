@@ -1,7 +1,7 @@
 """The final-answer card: the smallest part of an item that shows an annotator both final answers.
 
-The card looks further than the verifiers do: if no rule marks an answer it guesses from a text's end, labels the guess
-as such, and shows the lines it came from. No verifier reads these guesses.
+The card goes further than the verifiers: if no rule marks an answer it guesses from a text's end, labels the guess as
+such, and shows the lines it came from. No verifier reads these guesses.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from workbench.core.final_answer.extraction import (
 Quirk = Literal["think_unopened", "several_boxed", "repeated_line", "no_closing_punctuation"]
 
 Absence = Literal["empty", "no_reply", "breaks_off", "goes_round", "unstated"]
-"""Why a completion has no final answer: there is no text, nothing behind its thoughts, it stops within a sentence, it
-repeats one line to its end, or it ends without stating one."""
+"""Why a completion has no final answer: there is no text, nothing after its reasoning, it stops within a sentence, it
+repeats one line to its end, or it ends without stating one.
+"""
 
 Shortcoming = Literal[
     "no_reference_answer",
@@ -45,12 +46,13 @@ Shortcoming = Literal[
     "completion_crowded",
     "fewer_boxes",
 ]
-"""Why the card is not enough: of the reference, no answer is found, it is outside the lines shown, or there is no
-room for its boxes; of the completion, nothing follows its thoughts, no answer is found and the last line is not
-all shown, an "answer is" occurs long before the end, there is no room, or it has fewer boxes than the reference."""
+"""Why the card is insufficient. For the reference: no answer is found, it is outside the lines shown, or there is no
+room for its boxes. For the completion: nothing follows its reasoning, no answer is found and the last line is not fully
+shown, an "answer is" occurs long before the end, there is no room, or it has fewer boxes than the reference.
+"""
 
 REPEATS = 10
-"""So many equal lines (of ten characters or more) are a quirk."""
+"""Number of equal lines (of at least ten characters) that is a quirk."""
 
 QUESTION_TAIL, COMPLETION_TAIL, REFERENCE_TAIL = 800, 600, 320
 """Characters of each text's end on the card; the completion's goes back to the beginning of its line."""
@@ -59,13 +61,13 @@ AROUND = 240
 """Characters shown on each side of an answer that is before the completion's end, and of that end itself."""
 
 SHOWN = 360
-"""The card has room for an answer, with other boxes, of so many characters."""
+"""Most characters of an answer with other boxes on the card."""
 
 _SNAP = 400
-"""A window begins with its line when that is not further back."""
+"""Most characters by which a window is extended back to the beginning of its line."""
 
 _FEW_WORDS = 6
-"""A line without a full stop that has no more words is whole."""
+"""Most words of a line without a full stop that counts as complete."""
 
 _WORDS = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}\W{1,3}){3,}")
 _LABEL = re.compile(r"\s{0,3}(?:\*\*)?\s{0,3}[:：]")
@@ -116,7 +118,7 @@ class Card(NamedTuple):
 
     @property
     def shortcomings(self) -> tuple[Shortcoming, ...]:
-        """Return the reasons why the card is not enough.
+        """Return the reasons why the card is insufficient.
 
         The reference's answer must be shown: marked (a box, ``####``, "answer is", a short text), or a guess from its
         last line with that line. For the completion, the card must show a marked answer with its surroundings, wherever
@@ -177,10 +179,11 @@ def card(question: str, reference: str, completion: str, subtype: str | None = N
 
 
 def card_reference(text: str, subtype: str | None = None) -> FinalAnswer:
-    """Return a reference's final answer as the card shows it.
+    """Return a reference's final answer for the card.
 
-    `reference_answer`, but a text that fits on the card is its own answer before any guess, and a guess counts in the
-    last line only; where there is none, the last line itself is the guess, or its last sentence that names something.
+    This is `reference_answer`, except that a text that fits on the card is its own answer before any guess, and a guess
+    counts only in the last line; otherwise the last line itself is the guess, or its last sentence that names
+    something.
     """
     found = reference_answer(text, subtype)
     if found.marked:
@@ -193,7 +196,7 @@ def card_reference(text: str, subtype: str | None = None) -> FinalAnswer:
 
 
 def card_completion(text: str) -> FinalAnswer:
-    """Return a completion's final answer as the card shows it.
+    """Return a completion's final answer for the card.
 
     This is `completion_answer` of the text before closing courtesies, except that a reply which fits on the card is its
     own answer if no rule finds one; a text that breaks off or repeats itself has no answer without a mark; and a
@@ -242,7 +245,6 @@ def windows(text: str, answer: FinalAnswer) -> tuple[Stretch, ...]:
 
 
 def quirks(text: str) -> tuple[Quirk, ...]:
-    """Return the oddities of a completion, in a fixed order."""
     found: list[Quirk] = []
     if "</think>" in text and "<think>" not in text:
         found.append("think_unopened")

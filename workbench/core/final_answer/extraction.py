@@ -24,11 +24,11 @@ HOW: dict[How, str] = {
     "whole": "whole text",
     "none": "no final answer found",
 }
-"""What a card says about how an answer was found."""
+"""The card's description of how an answer was found."""
 MAX_ANSWER = 200
-"""A last line or a sentence after "answer is" is an answer up to so many characters."""
+"""Most characters of a last line or of a sentence after "answer is" that count as an answer."""
 SHORT_REFERENCE = 120
-"""A reference up to so many characters is its own final answer."""
+"""Most characters of a reference that is its own final answer."""
 _THINK_END = "</think>"
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE_WORDS = ("nswer", "NSWER", "答案")
@@ -83,8 +83,8 @@ class FinalAnswer(NamedTuple):
 def completion_answer(text: str) -> FinalAnswer:
     r"""Return a completion's final answer, searched for after the last ``</think>``.
 
-    Order: the last ``\boxed`` or ``\fbox`` (with the others on its line), "answer is" and its like, bold in the
-    last line, math in the last line, the last line itself when short ("whole" when it is all there is).
+    Order: the last ``\boxed`` or ``\fbox`` (with the others on its line), "answer is" and similar, bold in the last
+    line, math in the last line, the last line itself if short ("whole" if there is nothing else).
     """
     start = reply_start(text)
     return (
@@ -195,7 +195,7 @@ def _behind_last_cue(text: str, start: int) -> int | None:
         at, word = max((at, word) for word, at in places.items())
         if at < 0:
             return None
-        # Only the word just tried is looked for again: one that is not there costs one search in all.
+        # Only the word just tried is searched again: a missing word costs one search in total.
         places[word] = text.rfind(word, start, at)
         line = text.rfind("\n", max(at - _CUE_REACH, start), at) + 1
         heading = _HEADING.match(text, line or max(at - _CUE_REACH, start))
@@ -309,15 +309,15 @@ def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUN
     return FinalAnswer(part, start, start + len(part), how) if part else None
 
 
-# -- How a text ends: with courtesies, with a sentence that names an answer, or in the middle of one.
+# -- Ends of texts: courtesies, a sentence that names an answer, or a truncated sentence.
 
 
 Stretch = tuple[int, int]
 """Offsets of a part of a text."""
 LONGEST_SENTENCE = 360
-"""A last sentence is a guess at the answer up to so many characters."""
+"""Most characters of a last sentence that is a guess at the answer."""
 _COURTESIES = 5
-"""So many sentences of courtesy at a text's end are passed over."""
+"""Most sentences of courtesy at a text's end that are skipped."""
 _SENTENCE_GAP = re.compile(r"[.!?…][\"'”’)*_]{0,3}\s+(?=[^\s\d.,a-z])|[。！？]\s*")
 _COURTESY = re.compile(
     r"""[\s*_>(-]{0,8}(?:

@@ -1,4 +1,4 @@
-"""Rendering of texts: stored texts are never changed, only displayed.
+"""Rendering of texts: only the display changes, never stored texts.
 
 markdown, fragments, emphasis, document: Markdown as lines. math, symbols: TeX as characters. code: highlighted.
 inert: neutralises control characters. excerpt: shortened. figures: numbers, bars, columns. run_words: runs.

@@ -13,7 +13,7 @@ from workbench.core.text.document import Span, StyleName
 from workbench.core.text.inert import inert
 
 MAX_HIGHLIGHTED = 20_000
-"""Longer blocks (characters) are shown in one style."""
+"""Most characters of a highlighted block; longer ones have one style."""
 
 
 def highlight(code: str, language: str) -> list[list[Span]]:
@@ -35,11 +35,11 @@ def highlight(code: str, language: str) -> list[list[Span]]:
 
 
 def code_lines(code: str, language: str) -> list[tuple[Span, ...]]:
-    """Return code as lines to display: highlighted, and with nothing in it that could control a terminal or hide.
+    """Return code as lines to display: highlighted, without control or invisible characters.
 
     Args:
         code: The code as stored; a carriage return is shown, unless a line feed follows it.
-        language: As with `highlight`.
+        language: See `highlight`.
     """
     lines = highlight(code.replace("\r\n", "\n"), language)
     return [tuple(Span(inert(span.text), span.style) for span in line) for line in lines]
@@ -77,17 +77,17 @@ def _style(kind: str) -> StyleName:
     return next((style for prefix, style in _STYLES if kind.startswith(prefix)), "code")
 
 
-# -- Two texts line by line: what is the same, what was changed, removed or added, and the words that differ.
+# -- Comparison of two texts by line: equal, changed, removed or added lines, and differing words.
 
 
 Kind = Literal["same", "changed", "removed", "added"]
 Stretch = tuple[int, int]
 """Start and end of characters in a line."""
 MOST_LINES: Final = 2_000
-"""Longer texts are not compared: the time would go with the square of their lines."""
-_LONGEST: Final = 2_000  # characters of a line whose words are compared
-_ALIKE: Final = 0.4  # share of words that two lines must have in common to be one line that was changed
-_BLOCK: Final = 4_000  # pairs of lines in a block up to which the most similar ones are sought
+"""Most lines of a compared text: the time is quadratic."""
+_LONGEST: Final = 2_000  # Most characters of a line whose words are compared.
+_ALIKE: Final = 0.4  # Least share of common words of two lines that count as one changed line.
+_BLOCK: Final = 4_000  # Most pairs of lines in a block for which the most similar ones are searched.
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -105,7 +105,7 @@ class DiffSide(NamedTuple):
 
 
 class DiffLine(NamedTuple):
-    """One row of a comparison; a side is None if only the other text has a line."""
+    """One row of a comparison; a side is None if only the other text has the line."""
 
     kind: Kind
     left: DiffSide | None
@@ -118,7 +118,7 @@ def diff_rows(left: str, right: str) -> list[DiffLine]:
     The left sides of the rows, in order, are the lines of ``left``; the right ones those of ``right``.
 
     Raises:
-        UsageError: One of them is too long.
+        UsageError: A text is too long.
     """
     old, new = left.split("\n"), right.split("\n")
     if max(len(old), len(new)) > MOST_LINES:
@@ -185,7 +185,7 @@ def _words(line: str) -> Counter[str]:
 
 
 def _alike(one: Counter[str], other: Counter[str]) -> float:
-    """Return the share of two lines' words that both have, without blanks; 0 if too small for one changed line."""
+    """Return the share of two lines' common words, ignoring blanks; 0 if too small for one changed line."""
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
     share = 2 * common / sum(inked) if sum(inked) else 0.0

@@ -31,7 +31,7 @@ StyleName = Literal[
     "added",
     "added.word",
 ]
-"""What a span means; a front end decides how that looks."""
+"""The meaning of a span; a front end decides its appearance."""
 
 
 class Span(NamedTuple):
@@ -73,7 +73,7 @@ class RenderedText(NamedTuple):
         return "\n".join(line.text for line in self.lines)
 
 
-# -- Pieces of one line: text with its offsets, and the final answer cut out of it.
+# -- Pieces of one line: text with its offsets, with the final answer separated.
 
 
 ANSWER_SIGN = "▶ "

@@ -2,7 +2,7 @@
 
 CommonMark would read ``2*(3)*4`` and ``(a *b* c)`` as emphasis. Here a pair of asterisks is emphasis only if both are
 at word boundaries, and neither their content nor their neighbours let them be read as an operator. In doubt the
-asterisks stay: that costs looks, never meaning.
+asterisks are kept, which affects only the appearance, never the meaning.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from workbench.core.text.document import Piece, StyleName
 from workbench.core.text.symbols import WORDS
 
 MAX_OPEN = 6
-"""How many unclosed emphasis marks are kept in mind."""
+"""Most unclosed emphasis marks that are tracked."""
 _FAR = 40
-"""Characters next to a mark that are examined."""
+"""Number of characters next to a mark that are examined."""
 _BY_LENGTH: dict[int, StyleName] = {1: "italic", 2: "bold", 3: "bold"}
 _STARS = re.compile(r"\*+")
 _BEFORE = frozenset("([{\"'“‘«¡¿—:,;_~")
@@ -44,7 +44,7 @@ class _DelimiterRun(NamedTuple):
 
 
 def emphasise(pieces: list[Piece], text: str) -> list[Piece]:
-    """Turn ``*italic*`` and ``**bold**`` into styles; asterisks that may be operators stay.
+    """Turn ``*italic*`` and ``**bold**`` into styles; asterisks that may be operators are kept.
 
     Underscores never mean emphasis here: they are part of names and formulas.
 
@@ -182,7 +182,7 @@ def _side_of(word: str) -> _Side:
     return "operand" if _SYMBOL.fullmatch(word) is not None and not _is_wide(word[-1]) else "word"
 
 
-# -- The mark at names of judges whose verdicts, or whose model's, chose the items a table is about.
+# -- The mark on names of judges whose verdicts, or whose model's, chose the items of a table.
 
 
 CHOSE: Final = "†"
@@ -193,7 +193,7 @@ def with_mark(verifier: str, chose: Collection[str]) -> str:
 
 
 def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
-    """Return the sentence that explains the mark; none if no verifier has it."""
+    """Return the sentence that explains the mark; empty if no verifier has it."""
     if not chose:
         return ()
     names = ", ".join(chose)

@@ -42,7 +42,7 @@ def shortened(text: str) -> str:
     return inert(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
-# -- The place of a search text, as the database finds it: ASCII letters match in either case.
+# -- The position of a search text, matched like in the database: ASCII letters match in either case.
 
 
 _BEFORE, _BEHIND = 10, 80
@@ -53,7 +53,7 @@ def search_pattern(search: str) -> re.Pattern[str]:
 
 
 def snippet(text: str, search: str) -> str | None:
-    """Return one line of a text around the first occurrence of another; None if there is none."""
+    """Return one line of a text around the first occurrence of another; None without one."""
     found = search_pattern(search).search(text)
     if found is None:
         return None
@@ -62,13 +62,13 @@ def snippet(text: str, search: str) -> str | None:
     return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
 
 
-# -- A final answer by itself, for reading.
+# -- A final answer alone, for reading.
 
 
 LONGEST = 2_000
-"""Characters of an answer that are rendered."""
+"""Most characters of a rendered answer."""
 _SHORT = 24
-"""Characters an answer may have to be put in a sentence."""
+"""Most characters of an answer in a sentence."""
 _DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
 _MATH = re.compile(r"\\|\^|_\{")
 _LINES = re.compile(r"\s*\n\s*")
@@ -76,7 +76,7 @@ _BOX = ("\\boxed", "\\fbox")
 
 
 def render_answer(text: str) -> str:
-    """Render a final answer as its text would show it; bare LaTeX, as most boxes hold, is math without delimiters."""
+    """Render a final answer as in its text; bare LaTeX, as most boxes hold, is math without delimiters."""
     text = text[:LONGEST]
     if _DELIMITED.search(text) is not None:
         shown = render(_closed(text)).text.strip()

@@ -9,17 +9,17 @@ from typing import Final, Literal
 from workbench.core.text.inert import inert
 
 _NO_ROOM = {"Mn", "Me", "Cf"}
-"""Marks on other characters, and what joins them."""
+"""Unicode categories without width: marks on other characters, and joiners."""
 
 NONE = "–"
 """The sign of an undefined value."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NAMED = 4
-"""Names that are named one by one; of more, the first three are, and the others counted."""
+"""Most names that are listed; of more, the first three are listed and the others counted."""
 
 
 def minute(at: str) -> str:
-    """Format a time for lists, to the minute: ``2026-11-28 14:05``. Details have it in full."""
+    """Format a time for lists, to the minute: ``2026-11-28 14:05``. Details show it in full."""
     return at.replace("T", " ")[:16]
 
 
@@ -90,7 +90,6 @@ def counted(number: int, noun: str) -> str:
 
 
 def waits(number: int) -> str:
-    """Return "waits" or "wait", to agree with a count."""
     return "waits" if number == 1 else "wait"
 
 
@@ -120,7 +119,7 @@ def padded(text: str, room: int, *, left: bool) -> str:
 
 
 def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> str:
-    """Align cells in columns, those in ``left`` to the left; control characters are displayed, not obeyed."""
+    """Align cells in columns, those in ``left`` to the left; control characters are made visible."""
     safe = [[inert(cell) for cell in line] for line in lines]
     widths = [max(map(width, column)) for column in zip(*safe, strict=True)]
     return "\n".join(
@@ -164,11 +163,11 @@ def whole(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
-# -- Heat cells: a value's step between two ends, as a glyph next to its number and as a tint behind it.
+# -- Heat cells: a value's step in a range, as a glyph next to its number and as a background tint.
 
 
 GLYPHS: Final = "▁▂▃▄▅▆▇█"
-"""One glyph a step; its height tells the step where there is no colour."""
+"""One glyph for each step; its height shows the step without colour."""
 STEPS: Final = len(GLYPHS)
 """Steps of a heat cell."""
 

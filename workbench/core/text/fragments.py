@@ -12,7 +12,7 @@ from workbench.core.text.figures import width
 from workbench.core.text.symbols import MATRICES, STACKS
 
 MAX_FRAGMENT = 20_000
-"""What is longer (characters) between two delimiters is no formula."""
+"""Most characters between two delimiters of a formula."""
 _OPENER = re.compile(
     r"(?P<display>\$\$|\\\[)|(?P<inline>\$|\\\()|(?P<code>`+)|\\begin\{(?P<env>[a-zA-Z]+\*?)\}"
     r"|(?P<box>\\(?:boxed|fbox)\s*\{)|\\[\\$`{}]"
@@ -23,7 +23,7 @@ _MATH_LIKE = re.compile(r"[\\=^_<>+]")
 _LETTER = re.compile(r"\s*[^\W\d_]\s*")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _NEAR = 8
-"""Characters next to a formula that are examined."""
+"""Number of characters next to a formula that are examined."""
 
 
 class Fragment(NamedTuple):
@@ -34,7 +34,7 @@ class Fragment(NamedTuple):
         end: Offset after its last delimiter.
         kind: Math or code.
         body: The text between the delimiters (with them, for ``\boxed{..}`` and ``\begin{..}`` in plain prose).
-        display: True for math meant to be on lines of its own.
+        display: True for display math, on separate lines.
     """
 
     start: int
@@ -55,7 +55,7 @@ def fragments(text: str, start: int, end: int) -> Iterator[Fragment]:
 
 
 class _Finder:
-    """Finds closing delimiters, caching results so that no span is searched twice."""
+    """Finds closing delimiters, caching results to avoid searching a span twice."""
 
     def __init__(self, text: str, end: int) -> None:
         self.text = text
@@ -110,7 +110,7 @@ class _Finder:
         return self.math(start, start, end, end, display=name in STACKS)
 
     def dollars(self, start: int) -> Fragment | None:
-        """Find ``$..$`` in one paragraph; money ("$5 and $6") is left alone as pandoc does."""
+        """Find ``$..$`` in one paragraph; money ("$5 and $6") is left alone, as in pandoc."""
         close = self.find("$", start + 1)
         while close is not None and self.text[close - 1] == "\\":
             close = self.find("$", close + 1)
@@ -162,7 +162,7 @@ def _brace_pairs(text: str, start: int, end: int) -> dict[int, int]:
 
 
 MAX_CELL = 60
-"""Cells wider than this (columns) are not padded to."""
+"""Widest cell, in columns, to which others are padded."""
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 
 
@@ -187,7 +187,7 @@ def is_table(head: list[Piece], ruler: list[Piece]) -> bool:
 def table_lines(text: str, rows: Sequence[TableLine], answer: tuple[int, int] | None) -> list[RenderedLine]:
     """Render a table's rows, the second being its separator.
 
-    A row with more or fewer cells than the head, as ``|x|`` in a cell makes it, is shown as typed.
+    A row with more or fewer cells than the head, such as one with ``|x|`` in a cell, is shown as typed.
 
     Args:
         text: The whole text.

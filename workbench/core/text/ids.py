@@ -6,13 +6,13 @@ from collections.abc import Collection
 from typing import Final
 
 _ENOUGH: Final = 5
-"""Characters of an end, as long as no two look the same."""
+"""Fewest characters of an abbreviated id, if these are distinct."""
 
 
 def ends(ids: Collection[str]) -> dict[str, str]:
     """Abbreviate each id to its end, after ``…``: as many characters for all as distinguish them, at least 5.
 
-    An id that is hardly longer stays whole.
+    An id that is only slightly longer is not abbreviated.
     """
     known = set(ids)
     longest = max(map(len, known), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 TAB = "    "
-"""What a tab is shown as."""
+"""Display of a tab."""
 
 _SPECIAL = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # C0, DEL, C1
@@ -17,8 +17,8 @@ _SPECIAL = re.compile(
 def inert(text: str) -> str:
     """Return the text with every control, bidirectional and invisible character replaced by a picture or a code.
 
-    C0 controls become their pictures (``␛``), others their code point (``⟨U+202E⟩``), a tab four spaces.
-    Zero-width joiners stay: scripts and emoji need them.
+    C0 controls become their pictures (``␛``), others their code point (``⟨U+202E⟩``), a tab four spaces. Zero-width
+    joiners are kept: scripts and emoji need them.
     """
     return _SPECIAL.sub(_shown, text)
 

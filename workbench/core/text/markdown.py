@@ -21,9 +21,9 @@ from workbench.core.text.fragments import Fragment, TableLine, fragments, is_sep
 from workbench.core.text.math import FRAME, render_math
 
 DISPLAY_INDENT = "    "
-"""The indentation of math on lines of its own."""
+"""The indentation of display math."""
 REPEATED = 10
-"""So many equal lines in a row are shown as one; fewer may be the rows of a matrix."""
+"""Number of equal consecutive lines that are shown as one; fewer may be rows of a matrix."""
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _FENCE = re.compile(r"[ ]{0,8}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$")
 _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+")
@@ -34,8 +34,6 @@ Answer = tuple[int, int] | None
 
 
 class SourceLine(NamedTuple):
-    """Offsets of one line of the source, without its line break."""
-
     start: int
     end: int
 
@@ -254,7 +252,7 @@ def _pieces(text: str, line: Prose, base: StyleName = "") -> list[Piece]:
     return pieces
 
 
-# -- The entry point: a raw text in, its rendered or its exact form out.
+# -- The entry point: renders a raw text, or shows it unchanged.
 
 
 _THINK = re.compile(r"</?think>")
@@ -266,7 +264,7 @@ def render(text: str, *, fold_think: bool = True, answer_span: tuple[int, int] |
 
     Args:
         text: The stored text.
-        fold_think: Show each ``<think>`` block as one line; also when only its closing tag exists.
+        fold_think: Show each ``<think>`` block as one line; also if only its closing tag exists.
         answer_span: Offsets of the final answer, shown in the style "answer" behind a ``▶``.
     """
     answer = _span(answer_span)

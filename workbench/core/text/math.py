@@ -1,7 +1,7 @@
 """LaTeX math as one line of Unicode that reads like the formula and never changes its meaning silently.
 
-The parser is ours, for speed (pylatexenc's needs 180 µs a fragment) and for a bound on nesting; the characters
-are pylatexenc's. Unsupported input stays as typed, and so does a whole fragment whose digits would differ.
+The parser is ours, for speed (pylatexenc's needs 180 µs for a fragment) and to limit nesting; the characters are
+pylatexenc's. Unsupported input is shown as typed, and so is a whole fragment whose digits would differ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from workbench.core.text import symbols as table
 from workbench.core.text.symbols import SCRIPT_CHARACTERS, SUBSCRIPTS, SUPERSCRIPTS
 
-# -- One row of rendered math being written: where it needs spaces and parentheses to keep its meaning.
+# -- The output of one row of rendered math: spaces and parentheses that preserve its meaning.
 
 
 _OPENING = "([{√∫∑∏∮⌊⌈⟨|"
@@ -26,13 +26,13 @@ class MathRow:
     def __init__(self, *, argument: bool = False) -> None:
         self.parts: list[str] = []
         self.argument = argument
-        """It holds one macro that is an argument without braces."""
+        """Whether it holds one macro that is an argument without braces."""
         self.word = False
-        """The last visible piece is a function name."""
+        """Whether the last visible piece is a function name."""
         self.compound: int | None = None
         """Index of the last visible piece if it needs parentheses when something is attached to it."""
         self.as_typed = False
-        """The last piece is an unknown macro: its arguments keep their braces."""
+        """Whether the last piece is an unknown macro, whose arguments keep their braces."""
 
     def text(self) -> str:
         return "".join(self.parts)
@@ -64,7 +64,7 @@ class MathRow:
         self.word, self.compound, self.as_typed = word, None, False
 
     def add_compound(self, piece: str, *, mixed: bool = False) -> None:
-        """Add a fraction or root; parenthesised if it would run into the text before it."""
+        """Add a fraction or root; parenthesised if it would join the text before it."""
         last = self.last()
         if mixed and last.isdecimal():
             self.space()
@@ -119,7 +119,6 @@ def is_product(text: str) -> bool:
 
 
 def encloses(text: str) -> bool:
-    """Return whether the first parenthesis is closed by the last character."""
     if not (text.startswith("(") and text.endswith(")")):
         return False
     depth = 0
@@ -130,7 +129,7 @@ def encloses(text: str) -> bool:
     return False
 
 
-# -- Chemical formulas as mhchem's ``\ce`` takes them: counts below, charges above, arrows as arrows.
+# -- Chemical formulas in mhchem's ``\ce``: counts below, charges above, arrows as arrows.
 
 
 _ARROWS = (("<=>>", "⇌"), ("<<=>", "⇌"), ("<=>", "⇌"), ("<-->", "⇄"), ("<->", "↔"), ("->", "→"), ("<-", "←"))
@@ -141,7 +140,7 @@ _ION = re.compile(r"(?<=[A-Za-z0-9)\]])([+\-−])(?=[\s)\]},;.]|$)")
 
 
 def formula_of(typed: str) -> str:
-    """Render a formula or an equation of reaction; unsupported input stays as typed."""
+    """Render a formula or an equation of reaction; unsupported input is shown as typed."""
     for mark, arrow in _ARROWS:
         typed = typed.replace(mark, f" {arrow} ")
     typed = _CHARGE.sub(lambda found: (found[1] or found[2]).translate(SUPERSCRIPTS), typed)
@@ -155,17 +154,17 @@ def _below(text: str, typed: str) -> str:
 
 
 MAX_LENGTH = 20_000
-"""Longer fragments (characters) stay as typed."""
+"""Most characters of a rendered fragment; longer ones are shown as typed."""
 MAX_DEPTH = 40
-"""Fragments nested deeper stay as typed."""
+"""Maximum nesting of a rendered fragment; deeper ones are shown as typed."""
 FRAME = ("▌", "▐")
-"""The frame of a ``\\boxed``: like no bracket, so that ``[0, 1)`` inside keeps its own."""
+"""The frame of a ``\\boxed``: different from all brackets, so that ``[0, 1)`` inside is unambiguous."""
 _TOKEN = re.compile(r"\\(?:operatorname|tag)\*|\\[A-Za-z]+|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
 _ASCII_DIGITS = re.compile(r"[0-9]+")
 _ROW_GAP = re.compile(
     r"(\\\\)\*?\s*\[\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*(?:pt|em|ex|mm|cm|in|pc|mu|bp|dd|cc|sp|jot)\s*\]|\\.", re.DOTALL
 )
-"""The length after a row's ``\\\\``, which is no part of the formula; other macros, so that they aren't split."""
+"""The length after a row's ``\\\\``, which is not part of the formula; also other macros, so that they aren't split."""
 _GRID = re.compile(r"\\begin\{(array|matrix|smallmatrix)\}(?:(?!\\end\{\1\}).)*\\end\{\1\}", re.DOTALL)
 _SPACE_RUNS = re.compile(r"[^\S\n]+")
 
@@ -178,9 +177,9 @@ class _AsTyped(Exception):
 def render_math(latex: str, *, display: bool = False) -> str:
     """Render one math fragment (without its delimiters) as Unicode text.
 
-    Rows of an ``aligned`` come out on lines of their own, matrices as ``(a, b; c, d)``; an ``array`` that is all there
-    is of a formula on lines of its own is a grid. Unknown macros stay visible; a fragment that is malformed, too long,
-    too deep, or would lose a digit is returned as it is.
+    Rows of an ``aligned`` become separate lines, matrices ``(a, b; c, d)``; an ``array`` that is the whole of a display
+    formula becomes a grid. Unknown macros stay visible; a fragment that is malformed, too long, too deep, or would lose
+    a digit is returned as it is.
     """
     if len(latex) > MAX_LENGTH:
         return latex
@@ -278,7 +277,7 @@ class _MathParser:
             row.add(inner)
 
     def is_set(self, first: int) -> bool:
-        """Return whether a group that is no argument has commas at its top level: ``{1, 2}`` is a visible set."""
+        """Return whether a group that is not an argument has commas at its top level: ``{1, 2}`` is a visible set."""
         depth, commas, others = 0, False, False
         for token in self.tokens[first : self.at - 1]:
             depth += (token == "{") - (token == "}")
@@ -308,7 +307,7 @@ class _MathParser:
         elif name == "sqrt":
             self.root(row)
         elif name in table.TEXTS:
-            # A group drops its leading blanks; here they separate words from the text before.
+            # A group drops its leading blanks, which separate words from the text before.
             opening, first = (*self.tokens[self.at : self.at + 2], "", "")[:2]
             if opening == "{" and first.isspace():
                 row.space()

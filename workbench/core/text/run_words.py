@@ -14,7 +14,7 @@ LEVELS: Final[dict[Level, str]] = {
     "L2": "Landlock and seccomp",
     "L1": "limits alone",
 }
-"""What keeps solutions in at each level."""
+"""Isolation mechanisms at each level."""
 
 
 def isolation_lines(run: RunInfo) -> Iterator[str]:
@@ -46,10 +46,10 @@ def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
 
 
 def timeout_words(counts: Mapping[str, int]) -> str:
-    """Describe the number of timeouts and their kinds; "" if there are none.
+    """Describe the number of timeouts and their kinds; "" without any.
 
     Args:
-        counts: By ``cpu``, ``wall`` or ``unknown``.
+        counts: Numbers by ``cpu``, ``wall`` or ``unknown``.
     """
     whole = sum(counts.values())
     if not whole:

@@ -54,14 +54,15 @@ ACCENTS = {
     "overleftarrow": "\u20d6",
     "underline": "\u0332",
 }
-"""The combining characters of accents. Where letter and accent are one character it is shown, else ``vec(m)``: a
-browser's terminal draws what combines over the next cell."""
+"""The combining characters of accents. If letter and accent have a precomposed character, it is shown, else ``vec(m)``:
+a browser's terminal draws combining characters over the next cell.
+"""
 
 LINES = frozenset({"overline", "bar"})
 """Accents that mark the repeating digits of a decimal fraction."""
 
 RELATIONS = frozenset("≤≥≠≈≡∼≅≃∝→⇒⇔∈∉⊂⊆⊃⊇")
-"""Signs that keep their distance where they begin a row, too."""
+"""Signs that keep their spacing also at the beginning of a row."""
 
 DELIMITER_SIZES = frozenset(
     {"left", "right", "middle"}
@@ -85,7 +86,7 @@ MATRICES = {
     "dcases": ("{ ", " }"),
     "rcases": ("{ ", " }"),
 }
-"""Environments written on one line: cells apart by commas, rows by semicolons."""
+"""Environments written on one line: cells separated by commas, rows by semicolons."""
 
 STACKS = frozenset(
     f"{name}{star}"
@@ -104,10 +105,10 @@ STACKS = frozenset(
     )
     for star in ("", "*")
 )
-"""Environments written on one line a row."""
+"""Environments with one line for each row."""
 
 WITH_COLUMNS = frozenset({"array", "alignat", "alignat*", "alignedat"})
-"""Environments with an argument that only concerns their layout."""
+"""Environments with an argument only for layout."""
 
 SUPERSCRIPTS = str.maketrans(
     "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ",
@@ -120,7 +121,7 @@ SUBSCRIPTS = str.maketrans(
 SCRIPT_CHARACTERS = "".join(map(chr, {*SUPERSCRIPTS.values(), *SUBSCRIPTS.values()})) + "°′'"
 """Characters that belong to the letter before them."""
 
-# Of signs that mean the same, those that fonts draw within one cell.
+# Of signs with the same meaning, those that fonts draw within one cell.
 _OURS = {
     "ne": "≠",
     "implies": "⇒",

@@ -1,4 +1,4 @@
-"""Word trigrams, without digits, by which texts that say the same are recognised."""
+"""Word trigrams, without digits, by which equivalent texts are recognised."""
 
 from __future__ import annotations
 

@@ -46,12 +46,12 @@ def record_of(item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) ->
     """Convert an item to a record.
 
     Args:
-        lines: What people say of it; each becomes one user's responses.
-        sighted: With all that annotators must not see.
+        lines: Its labels; each becomes one user's responses.
+        sighted: Include the data that annotators must not see.
     """
     responses: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
-        # One user answers a question once: whoever decides is another one than whoever labels.
+        # A user answers a question once, so an adjudicator is a different user than an annotator.
         user = str(uuid5(NAMESPACE, f"{line.role} {line.kind} {line.annotator}"))
         for name, values in (answers_of(line) | {LINE: [msgspec.json.encode(line).decode()]}).items():
             value = values if name == _SEVERAL else values[0]
@@ -73,7 +73,7 @@ def row_of(raw: bytes) -> bytes:
     """Return the item of a record as one JSON object: its fields, and its metadata as further columns.
 
     Raises:
-        RefusedError: There is none.
+        RefusedError: The record has no item.
     """
     record = decoded(raw, _Record)
     metadata = dict(record.metadata or {})
@@ -97,7 +97,7 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     """Return the annotators' answers in a record, without drafts and discarded ones.
 
     Raises:
-        RefusedError: It can't be read.
+        RefusedError: The record can't be read.
     """
     record = decoded(raw, _Record)
     users: dict[str, dict[str, list[str]]] = {}

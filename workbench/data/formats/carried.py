@@ -1,8 +1,8 @@
 """Round trip through other annotation tools: each file carries a whole label next to the answers that the tool shows.
 
-A tool knows its own users, times and ids. So that ours come back, each person's answers go out with the label line
-they come from. Where the answers that come back are still those of the line, the line is the label; where somebody has
-changed them there, they are a later revision of it.
+A tool has its own users, times and ids. To preserve ours, each person's answers are exported with their label line. If
+the returned answers still equal the line's, the line is the label; if they were changed in the tool, they are a later
+revision of it.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ LINE = "workbench"
 
 VERDICTS = ("correct", "incorrect", "unsuitable")
 QUESTIONS = ("verdict", "reason", "answer_subtype", "tags", "unsure", "note")
-"""What is asked of people there; ``unsure`` is a choice with one option."""
+"""Questions to annotators in the tool; ``unsure`` is a choice with one option."""
 
 TEXTS = {"question": "question", "answer": "reference", "completion": "completion"}
 """Key of the released schema -> name of the text in other tools."""
 
 _LONGEST_CHOICE = 100
 _OF_VERDICTS = {"verdict", *FIELDS["gold"], *GRADES}
-"""Names whose texts are verdicts in any word for one; under another name only those of `VERDICTS` are."""
+"""Names whose values may be any word for a verdict; under other names only `VERDICTS` count."""
 
 
 class CarriedAnswers(Struct, kw_only=True):
     """One annotator's answers on one item in another tool, with their metadata.
 
     Attributes:
-        person: Whom the tool names.
-        key: What the tool calls this answer, the same in every export.
-        line: The label line that went out with it, as it came back.
+        person: The person named by the tool.
+        key: The tool's id of this answer, the same in every export.
+        line: The exported label line, as returned.
     """
 
     person: str
@@ -67,15 +67,12 @@ class CarriedAnswers(Struct, kw_only=True):
 
 
 class CarriedItem(NamedTuple):
-    """The item of an answer, without a data set if the file names none."""
-
     dataset: str | None
     question_id: str
     completion_id: str
 
 
 def answers_of(line: LabelLine) -> dict[str, list[str]]:
-    """Return the answers of a label line by `QUESTIONS`, each as a list of texts."""
     found: dict[str, list[str]] = {
         "verdict": [line.verdict] if line.verdict else [],
         "reason": [line.reason] if line.reason else [],
@@ -90,7 +87,7 @@ def answers_of(line: LabelLine) -> dict[str, list[str]]:
 def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> CarriedAnswers:
     """Combine an annotator's answers from the texts chosen or written for each name; `LINE` is one of them.
 
-    Names that are not ours count where they say a verdict or an answer type.
+    Other names count if their text is a verdict or an answer type.
     """
 
     def one(name: str) -> str | None:
@@ -168,7 +165,7 @@ def texts_of(item: StoredItem) -> dict[str, str]:
 
 
 def hidden_part(item: StoredItem) -> str:
-    """Return what annotators must not see of an item, as JSON: the released row with empty texts."""
+    """Return the data of an item that annotators must not see, as JSON: the released row with empty texts."""
     bare = structs.replace(item, question="", reference="", completion="")
     return released_line(bare, fixed=True).decode().rstrip("\n")
 
@@ -177,7 +174,7 @@ def decoded(raw: bytes, kind: type[T]) -> T:
     """Decode a JSON document to the given type.
 
     Raises:
-        RefusedError: It is something else.
+        RefusedError: The document has another type.
     """
     try:
         return msgspec.json.decode(raw, type=kind)
@@ -192,7 +189,7 @@ def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgs
     """Merge a hidden part and the visible texts into a row.
 
     Raises:
-        msgspec.MsgspecError: The hidden part is no object.
+        msgspec.MsgspecError: The hidden part is not an object.
     """
     row = msgspec.json.decode(hidden, type=dict[str, msgspec.Raw])
     return {key: texts.get(TEXTS.get(key, ""), token) for key, token in row.items()}

@@ -37,22 +37,22 @@ TABLES: tuple[FileFormat, ...] = ("csv", "tsv", "xlsx")
 """Formats with a header row."""
 
 LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
-"""Formats that are one JSON list."""
+"""Formats that are a single JSON list."""
 
 MOST_COLUMNS = 10_000
-"""Of a table; spreadsheets have 16,384, and one that is transposed has as many as rows."""
+"""Most columns of a table; spreadsheets have 16,384, and a transposed one has as many as rows."""
 _BATCH = 256
 _HELD = 1 << 30
-"""Bytes that rows read together may come to, if each were as long as all of its group."""
+"""Most bytes of rows that are read together, if each were as long as its row group."""
 
 _LONGEST_JSON = 512 << 20
 _NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|\bNaN\b', re.DOTALL)
-"""A text, or what stands outside of texts."""
+"""A JSON string, or NaN outside of strings."""
 _NO_TEXT = "holds bytes that are not UTF-8. Write it as text."
 _SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)
-"""The line before the header by which Excel knows the delimiter."""
+"""The line before the header that tells Excel the delimiter."""
 _INDEX = re.compile(r"__index_level_\d+__ u?int\d+")
-"""An index of pandas without a name, and its type."""
+"""An unnamed index of pandas with its type."""
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -63,9 +63,9 @@ class SourceDocument(Struct, frozen=True, gc=False):
     Attributes:
         line: Its number, from 1.
         json: The row as one JSON object.
-        raw: The row as the file has it.
-        unterminated: It stands at the end of the file without a line end: it may be cut off.
-        faults: Column whose value is not known -> why, and what to do.
+        raw: The row as in the file.
+        unterminated: Whether it is at the end of the file without a line end, so that it may be truncated.
+        faults: Column with an unknown value -> the reason, and what to do.
     """
 
     line: int
@@ -79,7 +79,7 @@ Row = SourceDocument | Refusal
 
 
 def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    """Yield the rows of an open file, and rejections of what is not a row.
+    """Yield the rows of an open file, and rejections of invalid ones.
 
     Raises:
         FormatError: The file as a whole is not of its format.
@@ -129,7 +129,7 @@ def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "dat
     """Yield the rows of an open file that is a JSON list, or an object that has one under one of these names.
 
     Raises:
-        FormatError: It is neither.
+        FormatError: The file is neither.
     """
     for number, element in enumerate(_elements(without_nan(whole(stream, path)), path, names), 1):
         raw = bytes(element)
@@ -140,7 +140,7 @@ def whole(stream: Stream, path: Path) -> bytes:
     """Parse all of an open file as one JSON document.
 
     Raises:
-        FormatError: It is damaged, or too long to be held.
+        FormatError: The file is damaged, or too long for memory.
     """
     parts: list[bytes] = []
     size = 0
@@ -337,10 +337,10 @@ def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBat
     """Yield a Parquet file in batches of a few hundred rows, each with the number of its first row.
 
     Args:
-        after: Only pieces with rows behind this one.
+        after: Only batches with rows after this one.
 
     Raises:
-        FormatError: It can't be read, or pyarrow is not installed.
+        FormatError: The file can't be read, or pyarrow is not installed.
     """
     try:
         import pyarrow as pa
@@ -367,11 +367,10 @@ def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBat
 
 
 def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
-    """Return how many rows to read together, so that a dictionary-encoded text, repeated in each row, still fits into
-    memory.
+    """Return how many rows fit into memory together even if each row repeats a dictionary-encoded text.
 
     Raises:
-        FormatError: It is said to unpack to hundreds of times its size.
+        FormatError: The file claims to decompress to hundreds of times its size.
     """
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     longest = 1
@@ -393,7 +392,7 @@ def _object(row: dict[str, Any]) -> bytes:
 
 
 def _as_text(value: object) -> str:
-    """Return a text for a value that JSON lacks; bytes that are not text in base64."""
+    """Return a text for a value without a JSON type; non-text bytes become base64."""
     if isinstance(value, bytes):
         return value.decode() if _is_text(value) else b64encode(value).decode()
     return iso_text(value) if isinstance(value, date | time | timedelta) else str(value)
@@ -410,7 +409,7 @@ def keys_of(rows: Iterator[Row], count: int, budget: int) -> tuple[list[str], li
     """Return all keys of the first rows, in order of appearance, and the rows that could be read.
 
     Args:
-        count: Rows to look at.
+        count: Number of rows to read.
         budget: Stop after this many bytes.
     """
     keys: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Reads embeddings of problems, a line each, or the matrix of their similarities."""
+"""Reads embeddings of problems, one a line, or the matrix of their similarities."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Embedded(Struct, frozen=True, kw_only=True):
     """Problems with their embeddings or similarities.
 
     Attributes:
-        sources: Where each is from; "" where that is not said.
-        numbers: A row a problem: its embedding, or its cosine with every problem.
-        is_matrix: Rows are cosines.
+        sources: The source of each problem; "" if unknown.
+        numbers: One row for each problem: its embedding, or its cosines with all problems.
+        is_matrix: Whether rows are cosines.
     """
 
     task_ids: tuple[str, ...]
@@ -51,7 +51,7 @@ def read(path: Path) -> Embedded:
     """Read the problems of a file.
 
     Raises:
-        FormatError: The file can't be read, or a line or the matrix is wrong: all problems are needed.
+        FormatError: The file can't be read, or a line or the matrix is invalid: all problems are needed.
     """
     return _lines(path) if detect_format(path) == "jsonl" else _matrix(path)
 

@@ -33,18 +33,18 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "type": ("type", "answer_type"),
     "subtype": ("subtype", "answer_subtype"),
 }
-"""Our field -> columns recognised for it, the first one present wins."""
+"""Our field -> column names recognised for it; the first one present is used."""
 QUESTION_FIELDS: dict[str, tuple[str, ...]] = {
     **{name: FIELDS[name] for name in ("question_id", "question", "reference", "source", "licence", "type", "subtype")},
     "domain": ("domain",),
 }
-"""The same of a file of questions without completions."""
+"""`FIELDS` for a file of questions without completions."""
 GRADES = frozenset(("is_correct", "correct"))
-"""Names of columns that hold gold in one file and a grader's verdicts in the next: the user says which."""
+"""Names of columns that hold gold in one file and a grader's verdicts in the next: the user has to decide."""
 KNOWN = frozenset(name for names in FIELDS.values() for name in names) | GRADES
 """Every column that is recognised."""
 ITEM_FIELDS: dict[str, tuple[str, ...]] = {**FIELDS, "domain": ()}
-"""The same of a file of items: which column is the domain is only told."""
+"""`FIELDS` for a file of items: the domain's column is never recognised by name."""
 REQUIRED = ("question", "reference", "completion")
 _OF_COMPLETIONS = ("completion", "completion_id", "gold", "model")
 RELEASED: dict[str, str] = {
@@ -69,26 +69,28 @@ _TOLD_BY_WORDS = {
     "model": (*FIELDS["model"], "llm"),
     "domain": ("domain", "topic", "subject", "discipline"),
 }
-"""Our field -> names whose words tell it, the surest first; a column of gold must hold words for verdicts as well."""
+"""Our field -> names whose words suggest it, the most certain first; a gold column must also contain words for
+verdicts.
+"""
 _JUDGING = frozenset(("judge", "grader", "verifier", "reward"))
-"""Words of columns that speak of who judges."""
+"""Words in column names for a judge."""
 _NO_PERSON = _JUDGING | {"model", "llm", "auto", "predicted"}
-"""Words of columns of verdicts that are no person's."""
+"""Words in names of verdict columns that are not a person's."""
 _WORD = re.compile(r"[^\W_]+")
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
 _ENOUGH = 6
 _COLUMN = "COLUMN"
-"""Stands for a column's name in a message."""
+"""Placeholder for a column's name in a message."""
 _SHOWN = 40
-"""Columns that an error names."""
+"""Most columns named in an error."""
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
     """Parse ``--map FIELD=COLUMN`` options; a field without a column (``FIELD=``) is not read.
 
     Raises:
-        UsageError: One is no pair, or its field is unknown (the message lists ours).
+        UsageError: An option is not a pair, or its field is unknown (the message lists the fields).
     """
     columns: dict[str, str] = {}
     for text in texts:
@@ -110,7 +112,7 @@ def is_released(keys: Iterable[str]) -> bool:
 
 
 def known_licence(text: str | None) -> str | None:
-    """Return a licence as it is stored; None for placeholders of an unknown one (the paper's table 7 has "/")."""
+    """Return the stored form of a licence; None for placeholders of an unknown one (the paper's table 7 has "/")."""
     tidy = (text or "").strip()
     return None if tidy.lower() in _NO_LICENCE else tidy
 
@@ -119,7 +121,7 @@ def holds_questions(found: Sequence[str], explicit: Mapping[str, str]) -> bool:
     """Return whether a file's columns are those of questions only, without any of a completion.
 
     Args:
-        explicit: What ``--map`` says.
+        explicit: The columns from ``--map``.
     """
     if any(explicit.get(field) for field in _OF_COMPLETIONS):
         return False
@@ -140,13 +142,13 @@ def resolve_columns(
 
     Args:
         found: The file's columns.
-        explicit: What ``--map`` says; it wins over names we recognise. A field with no column is not read.
-        released: The file has the released schema: its keys stand even where rows lack them.
+        explicit: The columns from ``--map``, which override recognised names. A field with no column is not read.
+        released: The file has the released schema: its keys are assumed even if rows lack them.
         place: The file's name, for messages.
         fields: `FIELDS`, or those of another kind of file.
 
     Raises:
-        UsageError: ``--map`` names a column that the file does not have, or a field that such a file hasn't.
+        UsageError: ``--map`` names a column that the file does not have, or a field that such a file doesn't have.
         FormatError: A required field has no column.
     """
     for field, column in explicit.items():
@@ -172,15 +174,15 @@ def resolve_columns(
 
 
 def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) -> None:
-    """Reject columns that a file does not have.
+    """Check that a file has the requested columns.
 
     Args:
         found: The file's columns.
-        asked: The option that names a column -> the column.
+        asked: Option that names a column -> the column.
         place: The file's name.
 
     Raises:
-        UsageError: It has no such column.
+        UsageError: The file has no such column.
     """
     for option, column in asked.items():
         if column not in found:
@@ -204,9 +206,9 @@ def map_by_words(
     """Map each field to a column whose name contains the words of a known one.
 
     Args:
-        fields: Ours that have a column already.
-        verdicts: Those of the columns that hold verdicts: gold is one of them, and nothing else is.
-        names: Those that hold a few names: model and domain are among them.
+        fields: Fields that already have a column.
+        verdicts: Columns with verdicts: gold is one of them, and no other field is.
+        names: Columns with only a few distinct names: model and domain are among them.
     """
     found: dict[str, str] = {}
     words = {one: {*_WORD.findall(fold(one))} for one in columns}
@@ -232,7 +234,7 @@ def fold(column: str) -> str:
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-# -- Answer-type fields of a file: which column holds the type and which the subtype.
+# -- Answer-type fields of a file: the columns of type and subtype.
 
 
 Pair = tuple[str | None, str | None]
@@ -251,7 +253,7 @@ class TypeFields(NamedTuple):
 
 
 class TypeMismatch(Exception):
-    """A row whose type fields contradict the file's others, or each other."""
+    """The type fields of a row contradict those of other rows, or each other."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -278,7 +280,7 @@ class TypeReader:
     """Reads the type fields of a file's rows; caches the few pairs that repeat.
 
     Args:
-        one_column: The file has only one of the two columns: either kind of code may stand in it.
+        one_column: The file has only one of the two columns, which may contain both kinds of codes.
     """
 
     def __init__(self, *, one_column: bool = False) -> None:
@@ -289,7 +291,7 @@ class TypeReader:
         """Return the type fields of one row.
 
         Raises:
-            TypeMismatch: A subtype stands where types stand, or the reverse, or their letters differ.
+            TypeMismatch: A subtype is in the type column or a type in the subtype column, or their letters differ.
         """
         pair = (type_text, subtype_text)
         fields = self._known.get(pair)
@@ -307,7 +309,7 @@ class TypeCounts:
         columns: Our field -> its column.
 
     Attributes:
-        counts: What was counted, by column.
+        counts: Counts by column.
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:

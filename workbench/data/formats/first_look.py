@@ -1,4 +1,4 @@
-"""Previews a file: its columns, the fields they are recognised as, and columns with verdicts."""
+"""Previews a file: its columns, their recognised fields, and columns with verdicts."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from workbench.data.formats.verdict_words import (
 
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
 _LONGEST_NAME: Final = 80
-"""Characters of a model's or a domain's name."""
+"""Most characters of a model's or a domain's name."""
 _LOOKED_INTO: Final = 1_000
-"""Columns whose values are looked at, beside those that are recognised by their names."""
+"""Most columns whose values are examined, in addition to those recognised by name."""
 _OFFERED: Final = 8
-"""Columns of verdicts that an advice names; a table of words as columns has thousands of ones."""
+"""Most verdict columns in a suggestion; a table with words as columns may have thousands."""
 _VALUES, _LONGEST_VALUE, _LOOKED_AT = 3, 24, 200
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
@@ -40,11 +40,12 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     """The results of reading a file's first rows.
 
     Attributes:
-        columns: Its columns, in their order; none where its fields have names of their own.
-        fields: Our field -> the column that is recognised for it.
-        like: Our field -> another column whose name has the words of one that would be, or whose values are types.
-        verdicts: Other columns that hold verdicts -> what their verifier could be called.
-        judging: Columns that may hold verdicts or scores: they, gold's, and others with a word for one or a number.
+        columns: Its columns in order; empty for formats with fixed fields.
+        fields: Our field -> the recognised column.
+        like: Our field -> another column with a similar name, or with types as values.
+        verdicts: Other columns with verdicts -> a suggested name of the verifier.
+        judging: Columns that may hold verdicts or scores: these, gold's, and others with a word for a verdict or a
+            number.
         values: The first values of each column, shortened.
     """
 
@@ -59,11 +60,11 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         return any(fold(column) in FIELDS.get(field, ()) for column in self.columns)
 
     def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
-        """Map required fields to a column that may be meant for them.
+        """Map required fields to a likely column.
 
         Args:
-            columns: Our field -> the column that is taken for it.
-            graders: Columns that are taken for verdicts.
+            columns: Our field -> the column used for it.
+            graders: Columns used as verdicts.
         """
         free = {field: column for field, column in self.like.items() if field in _GUESSED and field not in columns}
         return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
@@ -81,10 +82,10 @@ class FirstLook(Struct, frozen=True, kw_only=True):
 
 
 def first_look(path: Path) -> FirstLook:
-    """Preview the beginning of a file; files of code and logs have no columns to choose from.
+    """Preview the beginning of a file; code files and logs have no columns to choose.
 
     Raises:
-        FormatError: It can't be read.
+        FormatError: The file can't be read.
     """
     every, sample = sampled(path)
     fields = types_put_right(sample, _recognised(every))

@@ -60,7 +60,7 @@ CONFIG = (
     f'  <View style="display:none"><TextArea name="{LINE}" toName="completion"/></View>\n'
     "</View>\n"
 )
-"""The labelling configuration that a project needs for the files written here."""
+"""The labelling configuration of a project for the files written here."""
 
 
 class _StudioTask(Struct):
@@ -82,8 +82,8 @@ def task_of(number: int, item: StoredItem, lines: Iterable[LabelLine], *, sighte
 
     Args:
         number: Its number in the file, from 1.
-        lines: What people say of it; each becomes an annotation.
-        sighted: With all that annotators must not see.
+        lines: Its labels; each becomes an annotation.
+        sighted: Include the data that annotators must not see.
     """
     return {
         "id": number,
@@ -105,7 +105,7 @@ def _annotation(line: LabelLine) -> dict[str, Any]:
         "lead_time": line.focused_ms / 1000 if isinstance(line.focused_ms, int) else None,
         "unique_id": line.uuid,
     }
-    # Label Studio takes an address or an id of its own users; whoever it can't know is named in the line.
+    # Label Studio accepts an address or id of its own users; an unknown person is named in the line.
     if "@" in line.annotator:
         annotation["completed_by"] = {"email": line.annotator}
     return annotation
@@ -128,7 +128,7 @@ def row_of(raw: bytes) -> bytes:
     """Return the item of a task or of a row of JSON-MIN, as one JSON object.
 
     Raises:
-        RefusedError: There is none.
+        RefusedError: The task has no item.
     """
     tokens = _tokens(raw)
     if "data" not in tokens:
@@ -156,12 +156,12 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     """Return the annotators' answers in a task, without cancelled annotations.
 
     Raises:
-        RefusedError: It can't be read.
+        RefusedError: The task can't be read.
     """
     tokens = _tokens(raw)
     if "data" not in tokens:
         answers = _short(decoded(raw, dict[str, Any]))
-        # A task that nobody has annotated has a row, too.
+        # A task without annotations has a row, too.
         if answers.says_something() or bytes(tokens.get("annotation_id", b"null")) != b"null":
             yield answers
         return
@@ -175,7 +175,7 @@ def grades_in(raw: bytes) -> tuple[Grade, ...]:
     """Return the verdicts of a task's predictions. Their scores are confidences, not grades.
 
     Raises:
-        RefusedError: It can't be read.
+        RefusedError: The task can't be read.
     """
     if "data" not in _tokens(raw):
         return ()

@@ -1,4 +1,4 @@
-"""Reads lines of a byte stream in big blocks; only LF ends a line."""
+"""Reads lines of a byte stream in large blocks; only LF ends a line."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from workbench.data.formats.fields import REQUIRED
 BLOCK = 1 << 20
 DEFAULT_MAX_LINE = 16 << 20
 Fault = Literal["too_long", "unterminated", "damaged"]
-"""``too_long``: only the first 64 KiB are there; ``unterminated``: the file ends without a line end;
-``damaged``: the compressed stream breaks off here."""
+"""``too_long``: only the first 64 KiB are kept; ``unterminated``: the file ends without a line end; ``damaged``: the
+compressed stream ends early.
+"""
 
 
 class Stream(Protocol):
@@ -79,12 +80,10 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Num
         yield NumberedLine(number + 1, rest, "too_long" if too_long else "unterminated")
 
 
-# -- Why a row was refused, in words; runs on failed rows only, so it may take its time.
+# -- Reasons for rejections in words; this code runs only on failed rows and may be slow.
 
 
 class RefusedError(Exception):
-    """A field of a row is rejected."""
-
     def __init__(self, code: str, field: str | None, message: str) -> None:
         super().__init__(message)
         self.code = code
@@ -102,7 +101,6 @@ def _storable(text: str) -> str:
 
 
 def explain_document(document: bytes) -> RefusedError:
-    """Explain why bytes are not a valid JSON object."""
     try:
         text = document.decode()
     except UnicodeDecodeError as error:
@@ -155,7 +153,6 @@ def explain_cells(
 
 
 def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
-    """Describe bytes that are not UTF-8, with their position."""
     byte = error.object[error.start]
     return RefusedError(
         "bad_utf8", field, f"Byte 0x{byte:02x} at position {error.start + 1} is not UTF-8. Save the file as UTF-8."
@@ -164,13 +161,13 @@ def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
 
 _NO_TEXTS = ("nan", "NaN", "<NA>", "NaT")
 NO_TEXT_TOKENS = tuple(f'"{text}"'.encode() for text in _NO_TEXTS)
-"""How they stand in a row."""
+"""Spellings of missing values as JSON tokens."""
 
 
 def is_no_text(text: str) -> bool:
     """Return whether a text is a spelling of a missing value in tables of pandas and numpy.
 
-    ``None`` and ``null`` are not among them: they are answers to questions about programs.
+    ``None`` and ``null`` are not included: they are answers to questions about programs.
     """
     return text in _NO_TEXTS
 
@@ -200,7 +197,7 @@ def _refuse_constant(name: str) -> object:
 
 
 class _NotJson:
-    """A placeholder for a number that JSON lacks."""
+    """A placeholder for a number that JSON doesn't have."""
 
     def __init__(self, _name: str) -> None: ...
 
@@ -223,7 +220,7 @@ def has_surrogate(text: str, value: object) -> bool:
     """Return whether JSON has an escape of a lone surrogate, which can't be stored.
 
     Args:
-        value: What it decodes to.
+        value: The decoded value.
     """
     if "\\ud" not in text.lower():
         return False

@@ -1,4 +1,4 @@
-"""Detects files of other annotation tools, and reads the rows that items are made of."""
+"""Detects files of other annotation tools, and reads the rows of their items."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tool_of(path: Path) -> FileFormat | None:
 
 
 def dataset_of(path: Path, kind: FileFormat) -> str | None:
-    """Return the data set that the first element of a tool's file names; None in any other file.
+    """Return the data set that the first element of a tool's file names; None for any other file.
 
     Raises:
         FormatError: The file can't be read.

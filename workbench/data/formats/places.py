@@ -22,7 +22,7 @@ Cells = Mapping[str, msgspec.Raw]
 _STEPS = re.compile(r"(?:\.[^.\[\]]+|\[-?[0-9]{1,9}\])+")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(-?[0-9]+)\]")
 _SPEAKERS: Final[dict[str, Speaker]] = {"question": "user", "reference": "assistant", "completion": "assistant"}
-"""Whose turn of a chat a field is read from."""
+"""Field -> the speaker whose turn of a chat is read."""
 _LONGEST: Final = 40
 _ABSENT: Final = object()
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -34,8 +34,8 @@ class ColumnPath(Struct, frozen=True):
 
     Attributes:
         column: The row's own key.
-        steps: Keys of objects and positions in lists, from there on.
-        speaker: What stands there is a chat, and the value is the last turn of this speaker.
+        steps: Keys of objects and positions in lists below it.
+        speaker: If set, the path leads to a chat, and the value is the last turn of this speaker.
     """
 
     column: str
@@ -82,12 +82,12 @@ def has_lists(sample: Iterable[Cells], column: str | None) -> bool:
 
 
 def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[str, str]) -> Iterator[Row]:
-    """Split rows into one row a completion; other lists of the same length are split along.
+    """Split rows into one row for each completion; other lists of the same length are split with them.
 
-    One id of several completions gets their numbers.
+    An id shared by several completions is extended by their numbers.
 
     Args:
-        fields: Our field -> their column.
+        fields: Our field -> the file's column.
         graders: Verifier -> the column of its verdicts.
     """
     completion, key, columns = fields["completion"], fields.get("completion_id"), {*fields.values(), *graders.values()}
@@ -123,7 +123,7 @@ def value_at(cells: Cells, place: ColumnPath) -> Any:
 def _laid_out(row: Row, places: Mapping[str, ColumnPath]) -> Row:
     if isinstance(row, Refusal):
         return row
-    # What can't be read is refused where its fields are.
+    # An unreadable value is rejected where its fields are checked.
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         cells = _tokens.decode(row.json)
         read: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def _value(cells: Cells, place: ColumnPath, read: dict[str, Any]) -> Any:
     """Return the value at a path; `_ABSENT` if it is missing.
 
     Args:
-        read: What has been decoded of the row's columns.
+        read: Decoded columns of the row.
     """
     if place.column not in cells:
         return _ABSENT

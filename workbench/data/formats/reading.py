@@ -50,16 +50,16 @@ from workbench.data.formats.source import (
 from workbench.data.formats.verdict_words import MISTAKES, GraderColumns, is_scale
 
 AUTO: Final = "auto"
-"""For a format: the one the file's content tells."""
+"""The format is detected from the file's content."""
 
 FORMATS: Final[tuple[str, ...]] = (*PLAIN_FORMATS, QUESTIONS, *CODE_FORMATS, *logs.KINDS)
-"""All others."""
+"""All other formats."""
 
 _OWN_FIELDS: Final = CODE_FORMATS.keys() | logs.KINDS.keys()
-"""Formats whose fields have names of their own, which no column is mapped to."""
+"""Formats with fixed fields, without a mapping of columns."""
 
 SAMPLE_ROWS = 1_000
-"""Rows at the beginning of a file that decide which column holds what."""
+"""Rows at the beginning of a file that decide the meaning of its columns."""
 
 _SAMPLE_BYTES = 64 << 20
 
@@ -71,18 +71,18 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     """A plan for reading one file.
 
     Attributes:
-        format: What it is, one of `FORMATS`; ``verifybench`` is JSON Lines in the released schema.
-        container: How its rows stand in it.
-        columns: Our field -> their column, the type fields the right way round; none for code and for logs.
-        swapped_types: The type column held subtypes and the subtype column types.
-        max_line: Longest line taken, in bytes.
-        usual: The source and the licence of rows that name none.
-        places: What is read from deeper in a row: its name as a column -> where it stands.
-        graders: Verifier -> the column that has its verdicts, as was asked for.
-        scales: Those verifiers whose columns hold scores.
-        kept: All other columns, and those of types with values that are none; their values stay with the items.
-        keep_equal: Rows without ids that say the same are items of their own.
-        has_lists: The column of completions holds lists of them.
+        format: The format, one of `FORMATS`; ``verifybench`` is JSON Lines in the released schema.
+        container: The file format that contains the rows.
+        columns: Our field -> the file's column, with swapped type fields corrected; empty for code and logs.
+        swapped_types: Whether the type column held subtypes and the subtype column types.
+        max_line: Maximum length of a line in bytes.
+        usual: Default source and licence of rows without them.
+        places: Column name of a nested value -> its path in the row.
+        graders: Verifier -> the requested column with its verdicts.
+        scales: Verifiers whose columns hold scores.
+        kept: All other columns, and type columns with invalid values; their values are kept with the items.
+        keep_equal: Whether equal rows without ids are separate items.
+        has_lists: Whether the column of completions holds lists of them.
     """
 
     path: Path
@@ -100,7 +100,6 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     has_lists: bool = False
 
     def grader_columns(self) -> GraderColumns | None:
-        """Return the reader of verdict columns; None without any."""
         places = {name: self.places.get(column) or ColumnPath(column) for name, column in self.graders.items()}
         return GraderColumns(self.graders, places, self.scales) if self.graders else None
 
@@ -110,7 +109,6 @@ class FilePlan(Struct, frozen=True, kw_only=True):
 
     @property
     def code(self) -> CodeFormat | None:
-        """Return the code format of its rows; None if it holds items."""
         return CODE_FORMATS.get(self.format)
 
     @property
@@ -132,19 +130,19 @@ def plan_file(
     usual: Mapping[str, str] = {},
     max_line: int = DEFAULT_MAX_LINE,
 ) -> FilePlan:
-    """Look at the beginning of a file and decide how to read it.
+    """Read the beginning of a file and decide how to read the rest.
 
     Args:
-        format: One of `FORMATS`, or ``auto``: as the content says. A file of code, or a log, is told by its keys,
-            unless ``columns`` or ``graders`` say that it holds items.
-        columns: Our field -> their column or a path from it, where they are not recognised.
-        graders: Verifier -> the column, or a path from it, that has its verdicts.
-        usual: The source and the licence of rows that name none.
+        format: One of `FORMATS`, or ``auto`` to detect it. A code file or a log is recognised by its keys, unless
+            ``columns`` or ``graders`` say that it holds items.
+        columns: Our field -> the file's column or a path from it, if not recognised.
+        graders: Verifier -> the column with its verdicts, or a path from it.
+        usual: Default source and licence of rows without them.
 
     Raises:
-        FormatError: It can't be read, or a required field has no column.
-        UsageError: ``columns`` or ``graders`` names a column that is not there, or names one in a file of code or in a
-            log; or ``usual`` is given for a file of code.
+        FormatError: The file can't be read, or a required field has no column.
+        UsageError: ``columns`` or ``graders`` names a missing column, or is given for a code file or a log; or
+            ``usual`` is given for a code file.
     """
     guess = format == AUTO and not columns and not graders
     container = PLAIN_FORMATS.get(format) or _detected(path)
@@ -201,14 +199,14 @@ def plan_file(
 
 
 def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[str]]:
-    """Plan the reading of a file whose fields are not those of an import; return the plan and its columns.
+    """Plan the reading of a file with other fields than an import's; return the plan and its columns.
 
     Args:
-        columns: Field -> their column, or a path from it.
+        columns: Field -> the file's column, or a path from it.
 
     Raises:
-        FormatError: It can't be read.
-        UsageError: A column is not there.
+        FormatError: The file can't be read.
+        UsageError: A column is missing.
     """
     container = _detected(path)
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
@@ -227,10 +225,10 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
 
 
 def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
-    """Return the columns and first rows of a file whose fields can be chosen; neither for files of code or logs.
+    """Return the columns and first rows of a file whose fields can be chosen; both empty for code files and logs.
 
     Raises:
-        FormatError: It can't be read.
+        FormatError: The file can't be read.
     """
     container = _detected(path)
     if logs.of_document(path) is not None:
@@ -320,9 +318,8 @@ def _places_read(plan: FilePlan) -> dict[str, ColumnPath]:
 def read_records(
     plan: FilePlan, progress: Progress | None = None
 ) -> Iterator[tuple[Iterator[Record | Refusal], Callable[[], bytes]]]:
-    """Read items, or problems and solutions, and the rejections of a file in order; also return a function that gives
-    the
-    hash of the file.
+    """Read the items, or problems and solutions, and the rejections of a file in order; also return a function for the
+    file's hash.
     """
     with open_stream(plan.path, progress) as (stream, digest):
         yield _records(plan, stream), digest
@@ -339,7 +336,7 @@ def first_task_ids(plan: FilePlan) -> list[str]:
     """Return the problems of a file's first rows.
 
     Raises:
-        FormatError: The file can't be read as what it is.
+        FormatError: The file can't be read in its format.
     """
     with read_records(plan) as (records, _):
         found = [record.task_id for record in islice(records, SAMPLE_ROWS) if isinstance(record, SolutionRecord)]
@@ -351,7 +348,7 @@ def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal],
     """Run `read_records` on a file of items.
 
     Raises:
-        FormatError: The file can't be read as what it is.
+        FormatError: The file can't be read in its format.
     """
     with open_stream(plan.path) as (stream, digest):
         yield _items(plan, stream), digest
@@ -364,7 +361,6 @@ def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | 
 def built_rows(
     plan: FilePlan, rows: Iterable[Row], build: Callable[[int, bytes, bytes], T | Refusal]
 ) -> Iterator[T | Refusal]:
-    """Build records of rows, each in turn: of its number, its JSON with nested values, and its bytes."""
     return (_built(plan, build, row) for row in laid_out(map(_mended, rows), _places_read(plan)))
 
 
@@ -374,10 +370,10 @@ def read_grades(
     """Yield the items of a file with grades, in order, each with its grades.
 
     Args:
-        columns: Reads those columns that are verifiers' verdicts, and counts what they hold.
+        columns: Reads the columns with verifiers' verdicts, and counts their values.
 
     Raises:
-        FormatError: The file can't be read as what it is.
+        FormatError: The file can't be read in its format.
     """
     if not plan.is_graded:
         return

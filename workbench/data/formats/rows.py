@@ -1,8 +1,7 @@
 """Converts one JSON object to a validated item.
 
-Every format comes through here. A row is decoded twice: once typed, and once to raw tokens, so that the order of
-keys is seen and keys we do not know are kept as they are spelled. Both together take less time than one decoding
-to plain objects with checks by hand.
+Every format uses this module. A row is decoded twice: once typed, and once to raw tokens, to preserve the order of keys
+and the spelling of unknown ones. Both together are faster than one decoding to plain objects with explicit checks.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ FIXED_VERSION = "verifybench-fixed-1"
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
 NO_SOURCE = "unknown"
-"""The name of the source of rows that name only its domain."""
+"""The name of the source of rows with only a domain."""
 _GOLD: Final[dict[str | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
 R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -65,23 +64,21 @@ _TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
 
 
 class _KeyShape(NamedTuple):
-    """What is derived from the keys of a row and their order."""
-
     extras: tuple[tuple[str, bytes], ...]
     layout: str | None
 
 
 class Builder(ABC, Generic[R]):
-    """Makes records of the rows of one file: the common part of items and questions.
+    """Builds records from the rows of one file: the common part of items and questions.
 
     Args:
-        columns: Our field -> their key.
+        columns: Our field -> the file's key.
         types: Reads the type fields.
         fields: Our field -> the type of its value.
-        required: Fields that every row has.
+        required: Required fields.
         place: The file, for messages.
-        usual: The source and the licence of rows that name none.
-        kept: Columns whose values are kept with the items, also where they are a field's.
+        usual: Default source and licence of rows without them.
+        kept: Columns whose values are kept with the items, even if they are a field's.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -100,7 +97,7 @@ class Builder(ABC, Generic[R]):
     ) -> None:
         self._columns, self._types, self._fields = columns, types, fields
         self._usual_source, self._usual_licence = usual.get("source"), known_licence(usual.get("licence"))
-        # A row's licence is its source's, and stays an extra key of the row.
+        # A row's licence belongs to its source, and is kept as an extra key of the row.
         self._known = {column for field, column in columns.items() if field != "licence"} - {*kept}
         read = ((field, columns.get(field)) for field in ("type", "subtype"))
         self._types_read = [(field, column) for field, column in read if column in self._known]
@@ -110,9 +107,9 @@ class Builder(ABC, Generic[R]):
         """Return the record of one JSON object, or why it is rejected.
 
         Args:
-            line: Where the row stands, for messages.
+            line: Line number, for messages.
             document: The row as one JSON object.
-            raw: The row as the file has it, for quarantine.
+            raw: The row as in the file, for quarantine.
         """
         try:
             cells, row = _tokens.decode(document), self._decode(document)
@@ -132,10 +129,10 @@ class Builder(ABC, Generic[R]):
         """Return the record of a decoded row.
 
         Args:
-            cells: The row's keys and values as they are spelled.
+            cells: The row's keys and unparsed values.
 
         Raises:
-            RefusedError: It can't be taken.
+            RefusedError: The row is rejected.
         """
 
     def _refuse_no_text(self, row: Any) -> None:
@@ -152,11 +149,6 @@ class Builder(ABC, Generic[R]):
         return explain_cells(cells, self._columns, self._fields)
 
     def _extras(self, keys: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
-        """Return the unknown keys, each with the bytes before its value.
-
-        Raises:
-            RefusedError: A key has a NUL character.
-        """
         if any("\0" in key for key in keys):
             raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
         return tuple((key, _before(key)) for key in keys if key not in self._known)
@@ -184,19 +176,19 @@ class Builder(ABC, Generic[R]):
 
 
 class RowBuilder(Builder[ItemRecord]):
-    """Makes items of the rows of one file.
+    """Builds items from the rows of one file.
 
     Args:
-        columns: Our field -> their key.
+        columns: Our field -> the file's key.
         types: Reads the type fields.
         place: The file, for messages.
-        numbers: Numbers are taken as references too, and whole ones as ids.
-        blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
-        usual: The source and the licence of rows that name none.
-        kept: Columns whose values are kept with the items, also where they are a field's.
-        keep_equal: Of completions without ids that say the same the second and all further ones are told by their
-            number, in the file's order.
-        by_row: Completions are equal within a row only: the next row judges the same ones, as lm-eval's filters do.
+        numbers: Accept numbers as references, and integers as ids.
+        blank_is_none: Treat an empty id, name or type as missing, as in a table's cells.
+        usual: Default source and licence of rows without them.
+        kept: Columns whose values are kept with the items, even if they are a field's.
+        keep_equal: Number the second and further equal completions without ids, in the file's order, so that they are
+            separate items.
+        by_row: Compare completions only within a row: the next row judges the same ones, as lm-eval's filters do.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -222,7 +214,7 @@ class RowBuilder(Builder[ItemRecord]):
         self._blank_is_none = blank_is_none
         self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
         if self._as_released:
-            self._types_read = []  # they are written again as they stand
+            self._types_read = []  # They are written unchanged.
         self._shapes: dict[tuple[str, ...], _KeyShape] = {}
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
@@ -304,10 +296,10 @@ class RowBuilder(Builder[ItemRecord]):
 
 @lru_cache(_REMEMBERED)
 def gold_of(column: str, value: bool | float | str | None) -> bool | None:
-    """Return the label that a column's value means, in any known word; None if it has no meaning.
+    """Return the label for a column's value, in any known word; None for an empty value.
 
     Raises:
-        RefusedError: It means something else.
+        RefusedError: The value is not a known word.
     """
     if (word := in_words(value)) not in _GOLD:
         raise RefusedError("wrong_type", column, f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0).")
@@ -324,13 +316,8 @@ def _field_types(numbers: bool) -> dict[str, Any]:
 def _typed_decoder(
     columns: Mapping[str, str], types: Mapping[str, Any], required: Sequence[str], place: Path
 ) -> msgspec.json.Decoder[msgspec.Struct]:
-    """Return a decoder of rows to the fields in ``types``.
-
-    Raises:
-        FormatError: A column's name can't be read.
-    """
     fields = [(field, types[field]) if field in required else (field, types[field], None) for field in types]
-    # A field without a column must not meet a key of its own name.
+    # A field without a column must not match a key of the same name.
     names = {field: columns.get(field, f"no column for {field}") for field in types}
     try:
         return msgspec.json.Decoder(msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False))
@@ -350,20 +337,20 @@ def _before(key: str) -> bytes:
 
 
 def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, bytes]]) -> str:
-    """Return a JSON object of some cells as they are spelled.
+    """Return a JSON object of some cells, unparsed.
 
     Args:
-        extras: Their keys, each with the bytes that stand before its value.
+        extras: Their keys, each with the bytes before its value.
 
     Raises:
-        RefusedError: A value is no UTF-8.
+        RefusedError: A value is not UTF-8.
     """
     text = b"{" + b", ".join([prefix + bytes(cells[key]) for key, prefix in extras]) + b"}"
     try:
         extra = text.decode()
     except UnicodeDecodeError as error:
         raise bad_utf8(extras[0][0] if len(extras) == 1 else None, error) from None
-    # A document that is laid out over several lines: its values must fit one line again.
+    # In a document laid out over several lines, values must be joined into one line.
     return json.dumps(json.loads(extra), ensure_ascii=False) if "\n" in extra else extra
 
 
@@ -373,7 +360,7 @@ def licence_in(value: object) -> str | None:
 
 
 def within(domain: str, source: str | None) -> str:
-    """Return a source as ``domain/name``; one that names its domain itself is unchanged."""
+    """Return a source as ``domain/name``; one that includes its domain is unchanged."""
     return source if source is not None and "/" in source else f"{domain}/{source or NO_SOURCE}"
 
 
@@ -386,7 +373,7 @@ def derived(*parts: str | None) -> str:
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
 
 
-# -- From one JSON object to a checked question of a pool: as `rows` does it for items, without a completion.
+# -- From a JSON object to a validated question of a pool, like items but without a completion.
 
 
 _REQUIRED: Final = ("question", "reference")
@@ -394,22 +381,22 @@ _TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(QUESTION_FIELDS, str | None),
     "question_id": str | int | None,
     "question": str,
-    # Many sets write a reference that is a number as one; it is kept as it is spelled.
+    # Many data sets have numbers as references; their spelling is kept.
     "reference": str | int | float,
     "licence": Any,
 }
 
 
 class QuestionBuilder(Builder[QuestionRecord]):
-    """Makes questions of the rows of one file.
+    """Builds questions from the rows of one file.
 
     Args:
-        columns: Our field -> their key.
+        columns: Our field -> the file's key.
         types: Reads the type fields.
         place: The file, for messages.
-        blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
-        usual: The source and the licence of rows that name none.
-        kept: Columns whose values are kept with the items, also where they are a field's.
+        blank_is_none: Treat an empty id, name or type as missing, as in a table's cells.
+        usual: Default source and licence of rows without them.
+        kept: Columns whose values are kept with the items, even if they are a field's.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -477,7 +464,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
         return within(domain, source) if domain else source
 
 
-# -- Files of records: JSON Lines, one record of a kind a line.
+# -- Files of records: JSON Lines, one record a line.
 
 
 T = TypeVar("T")
@@ -504,7 +491,7 @@ def read_checked(
     """Yield line numbers (from 1), each with a record, or the reason for its rejection.
 
     Args:
-        fault: A field of a record and what is wrong with it, which its types don't tell; None for a good one.
+        fault: Returns an invalid field of a record and the reason, beyond its types; None for a valid record.
 
     Raises:
         FormatError: The file can't be opened.

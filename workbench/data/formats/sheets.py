@@ -39,15 +39,16 @@ class Sheet:
     """A table that names items in one column and holds labels or verdicts on them in others.
 
     Args:
-        long: Columns of a table whose rows are one label or one verdict each: all of the first, one of the second.
-        reads: Whether a value says something of an item; a column counts where at least half of its values do.
+        long: Columns of a long table, with one label or verdict in each row: all of the first group, and one of the
+            second.
+        reads: Whether a value is a label or verdict; a column counts if at least half of its values are.
 
     Attributes:
-        columns: Those that are read, where each has a person or a verifier of its own; none in a long table.
-        ignored: Those that are not read.
+        columns: Columns that are read, each of one person or verifier; empty for a long table.
+        ignored: Columns that are not read.
 
     Raises:
-        FormatError: It can't be read, no column names items, or none says anything of them.
+        FormatError: The table can't be read, or has no column with item ids or none with labels or verdicts.
     """
 
     OTHERS: ClassVar = KNOWN
@@ -107,11 +108,11 @@ def is_missing(value: str) -> bool:
 
 
 class LabelSheet(Sheet):
-    """Labels in a table: one column an annotator, or a row each with ``annotator`` and ``verdict`` or
+    """Labels in a table: one column for each annotator, or one row for each label with ``annotator`` and ``verdict`` or
     ``answer_subtype``.
 
     Attributes:
-        missing: Person -> cells that say nothing.
+        missing: Person -> number of empty cells.
     """
 
     def __init__(self, path: Path, kind: FileFormat) -> None:
@@ -122,7 +123,7 @@ class LabelSheet(Sheet):
         return super()._says(column, reads) and not is_scale(self.sample, ColumnPath(column), MISTAKES)
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
-        """Yield line numbers (from 1), each with its row and one annotator's label, or the reason there is none."""
+        """Yield line numbers (from 1), each with its row and one annotator's label, or the reason for its rejection."""
         for number, raw, _, cells in self.rows():
             if isinstance(cells, Refusal):
                 yield number, raw, cells
@@ -150,7 +151,7 @@ def label_sheet(path: Path) -> LabelSheet | None:
     """Return the labels of a file that is a table by its name; None for any other.
 
     Raises:
-        FormatError: It can't be read as one.
+        FormatError: The file can't be read as a table.
     """
     kind = table_of(path)
     return None if kind is None else LabelSheet(path, kind)
@@ -182,7 +183,7 @@ def _long_label(cells: dict[str, str]) -> Line:
 
 
 class VerdictSheet(Sheet):
-    """Verdicts in a table: one column a verifier, or a row each with ``verdict`` or ``score``."""
+    """Verdicts in a table: one column for each verifier, or one row for each verdict with ``verdict`` or ``score``."""
 
     OTHERS = KNOWN - GRADES
 
@@ -200,7 +201,7 @@ class VerdictSheet(Sheet):
         return list(self._graders.counts.values())
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
-        """Yield line numbers (from 1), each with its row and one verdict, or the reason there is none."""
+        """Yield line numbers (from 1), each with its row and one verdict, or the reason for its rejection."""
         for number, raw, document, cells in self.rows():
             if isinstance(cells, Refusal):
                 yield number, raw, cells
@@ -219,7 +220,7 @@ def verdict_sheet(path: Path) -> VerdictSheet | None:
     """Return the verdicts of a file that is a table by its name; None for any other.
 
     Raises:
-        FormatError: It can't be read as one.
+        FormatError: The file can't be read as a table.
     """
     kind = table_of(path)
     return None if kind is None else VerdictSheet(path, kind)

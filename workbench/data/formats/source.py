@@ -41,10 +41,10 @@ CodeFormat = Literal[
     "evolved",
     "samples",
 ]
-"""What rows of code hold; they stand in files of any of the plain formats."""
+"""Formats of rows of code, which can be in files of any plain format."""
 
 QUESTIONS: Final = "questions"
-"""Questions without completions; they stand in files of any of the plain formats."""
+"""Questions without completions, which can be in files of any plain format."""
 
 PLAIN_FORMATS: dict[str, FileFormat] = {name: name for name in get_args(FileFormat)}
 CODE_FORMATS: dict[str, CodeFormat] = {name: name for name in get_args(CodeFormat)}
@@ -53,16 +53,16 @@ Progress = Callable[[int], None]
 """Called with the number of bytes read since the last call."""
 
 ZIP: Final = b"PK\x03\x04"
-"""What a zip file begins with, unless it is empty."""
+"""The first bytes of a non-empty ZIP file."""
 
 _AGAIN: Final = "Get another copy of it."
 _GZIP = b"\x1f\x8b"
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _COMPRESSED_BLOCK = 64 * 1024
 _SUSPICIOUS: Final = (64 << 20, 300)
-"""A stretch of so many decompressed bytes must not be so many times what it was packed in; rows come to about forty."""
+"""Decompressed bytes between checks of the compression ratio, and the largest ratio; rows have about forty."""
 _OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
-"""What files begin with that are packed in a way that is not read."""
+"""First bytes of files with an unsupported compression -> its name."""
 _SAVE: Final = "Save it as .xlsx or CSV, without a password."
 _UNREAD: Final = (
     (rb"SQLite format 3\0", "an SQLite database", "Write its rows to CSV or JSON Lines, and read those."),
@@ -70,7 +70,7 @@ _UNREAD: Final = (
     (rb"PK(.{28}mimetypeapplication/vnd\.oasis|.*xl/workbook\.bin)", "an OpenDocument or a binary Excel file", _SAVE),
     (rb"\s*<(?i:!doctype|html|\?xml|table|meta)\b", "a web page or XML, whatever its name", _SAVE),
 )
-"""How files begin that hold rows in a way that is not read, what they are, and what to do."""
+"""First bytes of unsupported files with rows, what they are, and what to do."""
 _PARQUET = b"PAR1"
 _BOM = b"\xef\xbb\xbf"
 _ENCODINGS: Final = {
@@ -79,7 +79,7 @@ _ENCODINGS: Final = {
     rb"[^\0]\0[^\0]\0": "utf-16-le",
     rb"\0[^\0]\0[^\0]": "utf-16-be",
 }
-"""How texts begin that are not UTF-8."""
+"""First bytes of texts that are not UTF-8."""
 _WHOLE_LINE: Final = re.compile(rb"\n|\r.", re.DOTALL)
 _LINE_END: Final = re.compile(rb"\r+\n|[\r\n]")
 _QUOTED: Final = re.compile(rb'"[^"]*"')
@@ -99,8 +99,8 @@ _SUFFIXES: dict[str, FileFormat] = {
 def detect_format(path: Path) -> FileFormat:
     """Detect the format of a file by its content and, where that is ambiguous, by its name.
 
-    Released VerifyBench files come out as ``jsonl`` here, and those of other tools as ``json``; their keys tell them
-    apart.
+    Released VerifyBench files are ``jsonl`` here, and those of other tools ``json``; they are distinguished by their
+    keys.
 
     Raises:
         FormatError: The file can't be read.
@@ -117,7 +117,7 @@ def detect_format(path: Path) -> FileFormat:
     if b"\0" in head and not head.startswith(ZIP) and "\ufffd" in head[:-3].decode("utf-8", "replace"):
         raise FormatError(f"{path}: it is no text.", "Name a file: CSV, TSV, JSON, JSON Lines, Parquet or XLSX.")
     text = head.lstrip()
-    # Some tools call one list, laid out over many lines, JSON Lines.
+    # Some tools call a single list, laid out over many lines, JSON Lines.
     if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):
         return by_name
     if text.startswith(b"["):
@@ -154,7 +154,7 @@ def first_element(path: Path) -> object:
 
 @contextmanager
 def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[Stream, Callable[[], bytes]]]:
-    """Return the decompressed bytes of a file, and a function that gives the hash of all bytes on disk.
+    """Return the decompressed bytes of a file, and a function for the hash of all bytes on disk.
 
     Raises:
         FormatError: The file can't be read.
@@ -176,7 +176,7 @@ def open_once(path: Path | None) -> Iterator[Stream]:
     """Return the decompressed bytes of a sequentially read source: a file, a pipe, or standard input for None.
 
     Raises:
-        FormatError: It can't be opened.
+        FormatError: The source can't be opened.
     """
     try:
         if path is not None:
@@ -189,14 +189,11 @@ def open_once(path: Path | None) -> Iterator[Stream]:
 
 
 def file_hash(path: Path) -> bytes:
-    """Return blake2b-128 of all bytes of a file."""
     with open_stream(path) as (_, digest):
         return digest()
 
 
 class _HashingReader:
-    """A raw file whose bytes are hashed and counted as they are read."""
-
     def __init__(self, file: IO[bytes], progress: Progress | None) -> None:
         self._file = file
         self._hash = blake2b(digest_size=16)
@@ -205,7 +202,7 @@ class _HashingReader:
 
     def read(self, size: int, /) -> bytes:
         block = self._file.read(size)
-        # Hashing a big block releases the interpreter lock: it goes on beside the reading.
+        # Hashing a large block releases the GIL, so it runs in parallel with reading.
         self._hasher.submit(self._hash.update, block)
         if self._progress is not None:
             self._progress(len(block))
@@ -222,7 +219,7 @@ class _HashingReader:
 
 
 class _PeekedStream:
-    """A stream whose first bytes have been looked at and are still to be read."""
+    """A stream whose first bytes have been peeked and are read again."""
 
     def __init__(self, file: Stream) -> None:
         self._file = file
@@ -250,7 +247,7 @@ class _Unzipped:
         """Return the next bytes.
 
         Raises:
-            FormatError: They unpack to far more than any data does.
+            FormatError: The compression ratio is too high.
         """
         while True:
             compressed = self._pending or self._file.read(_COMPRESSED_BLOCK)
@@ -284,7 +281,7 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
     """Reject data with an extreme compression ratio.
 
     Raises:
-        FormatError: They are too many.
+        FormatError: The ratio is too high.
     """
     stretch, most = _SUSPICIOUS
     if given >= stretch and given > most * taken:
@@ -299,7 +296,7 @@ def _decoded(stream: Stream, path: Path | None) -> Stream:
 
 
 class _TextLines:
-    """A stream's text in UTF-8 without a byte-order mark, its lines ended by LF or CRLF."""
+    """A stream's text in UTF-8 without a byte-order mark, with lines that end in LF or CRLF."""
 
     def __init__(self, stream: Stream) -> None:
         self._blocks, self._rest = _text_blocks(stream), b""
@@ -353,7 +350,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def path_text(path: Path) -> str:
-    """Return a path as it is stored and reported, in UTF-8: a file's name may be any bytes."""
+    """Return a path as UTF-8 for storage and reports; a file name may contain any bytes."""
     return path.name if path.name == STANDARD_INPUT else os.fsencode(path).decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Reads spreadsheets: the rows of the sheet with the data, each cell as the text that the sheet shows."""
+"""Reads spreadsheets: the rows of the sheet with the data, each cell as its displayed text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MISSING_XLSX = "Install the reader: pip install 'verifier-workbench[xlsx]'. Or s
 
 _EXACT: Final = 1 << 53
 _SYSTEM: Final = frozenset(("mm-dd-yy", "m/d/yy h:mm"))
-"""Formats 14 and 22, which each computer shows in its own way."""
+"""Formats 14 and 22, which each computer displays differently."""
 _DATE_PART: Final = re.compile(
     r'\[(?P<elapsed>h+|m+|s+)\]|\[[^\]]*\]|"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_.|\*.'
     r"|(?P<half>AM/PM|A/P)|(?P<unit>y+|m+|d+|h+|s+)|(?P<fraction>\.0+)|(?P<plain>.)",
@@ -30,19 +30,19 @@ _DATE_PART: Final = re.compile(
 )
 _LITERAL: Final = re.compile(r'\[[^\]]*\]|"[^"]*"|\\.|_.|\*.')
 _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-F]|005F)_", re.IGNORECASE)
-"""A character that XML has no place for, as spreadsheets write it."""
+"""Spreadsheets' escape of a character that XML does not allow."""
 _SPANS: Final = {"h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
 _UNITS: Final = {"y": "%y", "m": "%m", "d": "%d", "s": "%S"}
 _SPELLED: Final = {"yyy": "%Y", "yyyy": "%Y", "mmm": "%b", "mmmm": "%B", "ddd": "%a", "dddd": "%A"}
 _FIRST_DAY: Final = date(1900, 1, 1)
 _SHOWN: Final = 60
 _ENOUGH: Final = 2
-"""Recognised columns that make a sheet one of data."""
+"""Fewest recognised columns of a sheet with data."""
 _SAVE: Final = "Open the file in a spreadsheet program and save it, or save the sheet as CSV."
 
 
 _Place = tuple[int, int]
-"""A row from 1, and a place in it from 0."""
+"""A row number from 1, and a cell's position in it from 0."""
 
 
 class SheetRow(NamedTuple):
@@ -50,8 +50,8 @@ class SheetRow(NamedTuple):
 
     Attributes:
         number: Its number in the sheet, from 1.
-        cells: Its cells' texts, up to the last that has one.
-        faults: Place of a cell whose value is not known -> why, and what to do.
+        cells: Texts of its cells, up to the last non-empty one.
+        faults: Position of a cell with an unknown value -> the reason, and what to do.
     """
 
     number: int
@@ -63,9 +63,9 @@ class DataSheet(NamedTuple):
     """The sheet of a workbook that holds the data.
 
     Attributes:
-        header: The cells of its first row that has text.
+        header: The cells of its first row with text.
         rows: The rows below it.
-        others: Names of other sheets that hold rows under such a header.
+        others: Names of other sheets with rows under such a header.
     """
 
     header: list[str]
@@ -75,10 +75,10 @@ class DataSheet(NamedTuple):
 
 @contextmanager
 def open_sheet(path: Path) -> Iterator[DataSheet]:
-    """Open the visible sheet whose header has the most recognised columns; of equal ones the first.
+    """Open the visible sheet whose header has the most recognised columns; the first one in a tie.
 
     Raises:
-        FormatError: It can't be read, or openpyxl is not installed.
+        FormatError: The file can't be read, or openpyxl is not installed.
     """
     try:
         from openpyxl import load_workbook
@@ -86,21 +86,21 @@ def open_sheet(path: Path) -> Iterator[DataSheet]:
         raise FormatError(f"{path}: spreadsheets need openpyxl.", MISSING_XLSX) from None
     require_input(path)
     try:
-        # An open file: the library judges a path by its name.
+        # An open file, because the library checks a path's suffix.
         with path.open("rb") as file, warnings.catch_warnings():
             with ZipFile(file) as packed:
                 parts = packed.infolist()
                 refuse_bomb(path, sum(part.file_size for part in parts), sum(part.compress_size for part in parts))
                 books = (packed.read(part) for part in parts if part.filename.endswith("workbook.xml"))
                 is_stale = any(b'fullCalcOnLoad="1"' in book for book in books)
-            # It tells of charts and styles that it leaves out.
+            # It warns about charts and styles that it ignores.
             warnings.simplefilter("ignore")
             with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
                 shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
                 yield _data_sheet(shown or book.worksheets, is_stale=is_stale)
     except FormatError:
         raise
-    # What a damaged file makes the library raise is anything.
+    # A damaged file can make the library raise any exception.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".rstrip(".")
         raise FormatError(f"{path}: not a readable spreadsheet: {reason}.", "Save it again, or as CSV.") from error
@@ -108,7 +108,7 @@ def open_sheet(path: Path) -> Iterator[DataSheet]:
 
 def _data_sheet(sheets: Sequence[Any], *, is_stale: bool) -> DataSheet:
     for sheet in sheets:
-        # Some programs write a size that leaves rows out.
+        # Some programs write dimensions that leave out rows.
         sheet.reset_dimensions()
     headers = [next(_rows(sheet), SheetRow(1, [], {})) for sheet in sheets]
     names = [frozenset(map(fold, header.cells)) for header in headers]
@@ -135,11 +135,6 @@ def _data_rows(sheet: Any, header: int, *, is_stale: bool) -> Iterator[SheetRow]
 
 
 def _rows(sheet: Any, after: int = 0, formulas: Mapping[_Place, str] = {}) -> Iterator[SheetRow]:
-    """Yield the rows after a number that have text.
-
-    Args:
-        formulas: Those without a value, by row from 1 and place from 0.
-    """
     for number, row in islice(enumerate(sheet.iter_rows(), 1), after, None):
         cells, faults = [_cell_text(cell.value, cell.number_format or "") for cell in row], {}
         for place, cell in enumerate(row):
@@ -158,7 +153,7 @@ def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, st
     """Return formulas without a value, and the last rows of vertically merged cells, by row and position.
 
     Args:
-        is_stale: The file asks to be computed when it is opened: a 0 is what its program wrote for no value.
+        is_stale: Whether the file requests recalculation on opening: a 0 then means no value.
     """
     from openpyxl.utils.cell import coordinate_to_tuple, range_boundaries
 
@@ -179,11 +174,11 @@ def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, st
     return formulas, merged
 
 
-# -- Cells as a sheet shows them.
+# -- Displayed texts of cells.
 
 
 def _cell_text(value: object, format: str) -> str:
-    """Return a cell's text as a sheet shows it; numbers have all their digits.
+    """Return a cell's displayed text; numbers have all their digits.
 
     Args:
         format: The cell's number format, as in ``yyyy-mm-dd``.
@@ -213,7 +208,7 @@ def _number_text(value: float, format: str) -> str:
 def iso_text(value: date | time | timedelta) -> str:
     """Return a date, a time or a duration in ISO 8601; the hours of a duration may exceed 24.
 
-    A time of midnight is left out behind a date: it is how programs store a date alone.
+    Midnight after a date is left out: programs store dates in this way.
     """
     if isinstance(value, timedelta):
         hours, rest = divmod(abs(value), timedelta(hours=1))

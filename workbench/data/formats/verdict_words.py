@@ -1,4 +1,4 @@
-"""Words for verdicts in tables of other programs and people: the one list of their meanings."""
+"""Words for verdicts in tables from other programs and people, with their meanings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.data.formats.logs.logged import Grade, number_of
 from workbench.data.formats.places import ColumnPath, value_at
 
 MISSING: Final = frozenset(("", "nan", "none", "null", "na", "n/a", "#n/a", "<na>", "nat"))
-"""How tables spell a value that is not there."""
+"""Spellings of a missing value in tables."""
 
 WORDS: Final[dict[str, OutcomeWord | None]] = {
     **dict.fromkeys(("correct", "true", "t", "yes", "y", "1", "1.0", "right", "pass", "passed"), "correct"),
@@ -27,12 +27,12 @@ WORDS: Final[dict[str, OutcomeWord | None]] = {
     "error": "error",
     **dict.fromkeys(MISSING, None),
 }
-"""A word, in small letters -> the verdict it is; None: nothing was said. Any other number is a score."""
+"""A word in lower case -> its verdict; None for a missing value. Any other number is a score."""
 
 MISTAKES: Final = 2
-"""So many rows with another number or grade are a scale in a column of people's verdicts; one is a mistake."""
+"""Rows with another number or grade from which a column of people's verdicts is a scale; one row is a mistake."""
 _GRADES: Final = frozenset("abcde")
-"""Letters that show, beside "f", that a column has grades of another scale."""
+"""Letters that, in addition to "f", show that a column has letter grades."""
 _NUMBERS: Final = ("correct", "incorrect", "abstain", "error", "scored", "missing", "unknown")
 _LONGEST: Final = 40
 _LISTED: Final = 20
@@ -44,7 +44,7 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
     """Parse ``--verdict NAME=COLUMN`` options: verifier -> column.
 
     Raises:
-        UsageError: One is no pair, or names a verifier a second time.
+        UsageError: An option is not a pair, or names a verifier twice.
     """
     columns: dict[str, str] = {}
     for text in texts:
@@ -62,7 +62,7 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
 
 def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath, least: int = 1) -> bool:
     """Return whether enough of the first rows have a number other than 0 and 1, or a grade such as A: 0, 1 and F are
-    not verdicts then.
+    then not verdicts.
     """
     values = chain.from_iterable(map(_each, (value_at(cells, place) for cells in sample)))
     return sum(number_of(value) not in (None, 0, 1) or _word(value) in _GRADES for value in values) >= least
@@ -73,7 +73,7 @@ def _each(value: Any) -> list[Any]:
 
 
 def in_words(value: object) -> str | None:
-    """Return the verdict that a value means; any other value in small letters, None if it is empty."""
+    """Return the verdict that a value means; any other value in lower case, None if it is empty."""
     return WORDS.get(word := _word(value), word)
 
 
@@ -96,11 +96,11 @@ class GraderColumns:
 
     Args:
         columns: Verifier -> column.
-        places: Verifier -> where in a row that is.
+        places: Verifier -> the column's path in a row.
         scales: Verifiers whose columns are scores or grades.
 
     Attributes:
-        counts: What has been read, by verifier.
+        counts: Counts of values by verifier.
     """
 
     def __init__(self, columns: Mapping[str, str], places: Mapping[str, ColumnPath], scales: frozenset[str]) -> None:

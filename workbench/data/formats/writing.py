@@ -40,7 +40,7 @@ ITEM_COLUMNS: dict[str, Kind] = {
     "state": "text",
     "extra": "text",
 }
-"""Columns of an item table; the type fields stand the right way round, ``gold_correct`` is the final label."""
+"""Columns of an item table; type fields are not swapped, ``gold_correct`` is the final label."""
 
 _BATCH = 1_000
 _quote = json.encoder.encode_basestring
@@ -52,14 +52,14 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     """Open a file that is written atomically; compressed if its name ends in ``.gz``.
 
     Raises:
-        FormatError: It exists and ``force`` is not set, or can't be written.
+        FormatError: The file exists and ``force`` is not set, or can't be written.
     """
     if path.exists() and not force:
         raise FormatError(f"{path} exists.", f"Use {opt.force} to replace it.")
     try:
         with whole_file(path, private=False, replace=force) as file:
             if path.suffix == ".gz":
-                # No name and time inside: the same content gives the same bytes.
+                # No name and time in the header, so that the same content gives the same bytes.
                 with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
                     yield compressed  # type: ignore[misc]
             else:
@@ -69,7 +69,7 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 
 def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:
-    """Write JSON lines to a `new_file`; return how many, with the errors of `new_file`."""
+    """Write JSON lines to a `new_file`; return their number; raises the errors of `new_file`."""
     written = 0
     with new_file(path, force=force) as file:
         for line in lines:
@@ -82,7 +82,7 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
     """Return one line of the released schema, as ``json.dumps(row, ensure_ascii=False)`` writes it.
 
     Args:
-        fixed: The type fields the right way round, and ``schema_version``; else as released, the wrong way round.
+        fixed: Write correct type fields and ``schema_version``; else swapped type fields, as released.
     """
     values = _released_values(item, fixed=fixed)
     extra = {} if item.extra is None else msgspec.json.decode(item.extra, type=dict[str, msgspec.Raw])
@@ -126,7 +126,6 @@ def _needed(key: str, values: dict[str, str]) -> bool:
 
 
 def item_cells(item: StoredItem) -> tuple[object, ...]:
-    """Return the cells of ``ITEM_COLUMNS``."""
     return (
         item.dataset,
         item.question_key,
@@ -150,7 +149,7 @@ def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
     """Return one JSON line with everything known of an item; ``extra`` is an object.
 
     Args:
-        said: What people say of it: more keys of the line.
+        said: Its labels, as further keys of the line.
     """
     row = dict(zip(ITEM_COLUMNS, item_cells(item), strict=True)) | dict(said)
     if item.extra is not None:
@@ -159,7 +158,7 @@ def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
 
 
 def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    """Write CSV after RFC 4180, UTF-8: cells are data and unaltered, None and empty text are both empty cells.
+    """Write CSV after RFC 4180, UTF-8: cells are unaltered; None and empty text both become empty cells.
 
     Returns:
         Rows written, without the header.

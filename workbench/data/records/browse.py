@@ -28,7 +28,7 @@ class BrowseRow(Struct, frozen=True, kw_only=True):
     """One line of the table. ``question`` is its beginning only.
 
     Attributes:
-        found: Where the text that was searched for stands, and what stands around it.
+        found: The field and context of the first match of the search.
     """
 
     id: int
@@ -50,8 +50,8 @@ class ItemVerdict(Struct, frozen=True, kw_only=True):
     """A verifier's newest verdict on an item, with its evidence.
 
     Attributes:
-        calls: Replies of model servers it rests on.
-        recorded: Some of them are recorded ones, not a live model's.
+        calls: Replies of model servers behind it.
+        recorded: Whether some of them are recorded replies instead of a live model's.
     """
 
     verifier: str
@@ -72,7 +72,9 @@ class ItemVerdict(Struct, frozen=True, kw_only=True):
 
 
 class ItemLabel(Struct, frozen=True, kw_only=True):
-    """A label, adjudication, exclusion or flag in force on an item, or what began its round; with its maker's name."""
+    """A label, adjudication, exclusion or flag in force on an item, or the event that began its round; with the
+    author's name.
+    """
 
     annotator: str
     kind: str
@@ -86,7 +88,7 @@ class ItemLabel(Struct, frozen=True, kw_only=True):
 
 
 class ItemDetail(Struct, frozen=True, kw_only=True):
-    """All there is of one item; looking at it is recorded as a reveal."""
+    """All data of one item; viewing it is recorded as a reveal."""
 
     id: int
     completion_id: str

@@ -9,8 +9,8 @@ class EmbeddingLine(Struct, frozen=True, kw_only=True):
     """One line of a file for ``workbench code duplicates --from``: a problem's embedding.
 
     Attributes:
-        vector: Numbers, as many on every line, not all of them 0.
-        source: Where the problem is from.
+        vector: Numbers, of the same length on every line, not all 0.
+        source: The source of the problem.
     """
 
     task_id: str
@@ -22,7 +22,7 @@ class DuplicateLine(Struct, frozen=True, kw_only=True):
     """A problem that is dropped as a duplicate of another.
 
     Attributes:
-        of: The problem that stays, in ``of_dataset``.
+        of: The kept problem, in ``of_dataset``.
         similarity: Their cosine.
     """
 
@@ -45,19 +45,19 @@ class DuplicateReport(Struct, frozen=True, kw_only=True):
     """``workbench code duplicates --json``.
 
     Attributes:
-        similarity: What the cosines are of: a model, or a file.
-        threshold: Two problems are alike if their cosine is greater.
-        problems: Before.
-        kept: After.
-        sources: By source (table 1).
-        overlaps: The share of each source's problems that are alike to one of another source (figure 1).
-        neighbours: Nearest neighbours that means are over.
+        similarity: The source of the embeddings: a model, or a file.
+        threshold: Two problems are duplicates if their cosine is greater.
+        problems: Number of problems before.
+        kept: Number of problems after.
+        sources: Counts by source (table 1).
+        overlaps: The share of each source's problems that are similar to one of another source (figure 1).
+        neighbours: Number of nearest neighbours in means.
         mean_before: Mean over problems of the mean cosine to their nearest neighbours; None for a single problem.
-        mean_after: The same among those that stay.
+        mean_after: The same for kept problems.
         edges: Bounds of the bins of such means (figure 2).
-        before: Problems by bin.
-        after: Those that stay by bin.
-        duplicates: Those that go.
+        before: Number of problems by bin.
+        after: Number of kept problems by bin.
+        duplicates: The dropped problems.
     """
 
     similarity: str
@@ -77,7 +77,7 @@ class DuplicateReport(Struct, frozen=True, kw_only=True):
 
 
 class RemainingProblem(Struct, frozen=True, kw_only=True):
-    """A problem that stays: a line that ``workbench code duplicates --output`` writes."""
+    """A kept problem: one line of the output of ``workbench code duplicates --output``."""
 
     task_id: str
     dataset: str

@@ -10,7 +10,7 @@ from workbench.core.code import CodeTest, ExcludedTest, Execution, Problem, Solu
 from workbench.core.run import RunState
 
 ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "broken", "differs", "suites"]
-"""Which problems: by what comes of their solutions in one run, or all of them."""
+"""Kinds of problems by the results of their solutions in one run."""
 
 PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
     "all": "all problems",
@@ -22,14 +22,14 @@ PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
     "suites": "solutions pass one suite and fail another",
     "broken": "no test counts: every one is broken or set apart",
 }
-"""The kinds in words."""
+"""Descriptions of the kinds."""
 
 PROBLEM_SORTS: Final = ("task_id", "dataset", "entry_point", "solutions", "tests", "gold", "passing", "beside", "done")
 """Columns that the list sorts by."""
 
 
 class SuiteRun(Struct, frozen=True, kw_only=True):
-    """A run that has outcomes of a suite.
+    """A run with outcomes of a suite.
 
     Attributes:
         verifier: The verifier's name.
@@ -48,10 +48,10 @@ class ProblemQuery(Struct, frozen=True, kw_only=True):
 
     Attributes:
         search: Part of a task id, an entry point or a prompt; ASCII letters match in either case.
-        kind: Which by their outcomes.
-        dataset: Only of this data set.
-        run: Whose outcomes are counted; None: nobody's, so that every solution waits.
-        beside: Outcomes of another suite, to be held against them.
+        kind: The kind of problems by their outcomes.
+        dataset: Only problems of this data set.
+        run: The run whose outcomes are counted; None for no run, so that every solution is unjudged.
+        beside: Outcomes of another suite, for comparison.
         sort: One of ``PROBLEM_SORTS``, or None for the order of import.
     """
 
@@ -70,12 +70,12 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
     Attributes:
         id: Row id of its question.
         tests: Tests by suite.
-        correct: Solutions that gold calls correct.
-        golden: Solutions that have gold.
+        correct: Solutions with correct gold.
+        golden: Solutions with gold.
         passing: Solutions that pass every test of the run's suite.
-        done: Solutions that have outcomes in the run.
-        judged: Those of them whose outcomes say something: a test counts.
-        beside: Passing solutions of those that were run on another suite, which is held against it.
+        done: Solutions with outcomes in the run.
+        judged: Solutions among them with at least one counted test.
+        beside: Passing solutions among those run on another suite, for comparison.
     """
 
     id: int
@@ -108,12 +108,12 @@ class MatrixSolution(Struct, frozen=True, kw_only=True):
         id: Row id of the completion.
         key: The completion's id.
         solution_id: The source's own id.
-        ground_truth: It stands in for the reference in rankings.
+        ground_truth: Whether it replaces the reference in rankings.
         gold: ``correct``, ``incorrect`` or ``none``.
-        verdicts: What verifiers say, by name, in a word.
-        outcomes: One letter a test in the suite's order; "" where it has not been run.
-        execution: More of what came of it; None where nothing more is known, or it has not been run.
-        tests: Tests that were written for this solution alone; else empty.
+        verdicts: Verifier -> its verdict in a word.
+        outcomes: One letter for each test in the suite's order; "" if it has not been run.
+        execution: Further details of its execution; None if unknown, or if it has not been run.
+        tests: Tests written only for this solution; else empty.
     """
 
     id: int
@@ -129,21 +129,22 @@ class MatrixSolution(Struct, frozen=True, kw_only=True):
 
 
 class PassMatrix(Struct, frozen=True, kw_only=True):
-    """A problem's solutions against the tests of one suite, as one run found them.
+    """A problem's solutions against the tests of one suite, by one run.
 
     Attributes:
         question: The problem's row id.
-        problem: The problem with the tests of ``suite`` alone.
-        suites: Tests by suite; the most of any solution where each has tests of its own.
-        suite: The suite that is shown; "" where there are no tests.
-        runs: Runs with outcomes of the suite, those that have been complete first, then the newest.
-        run: The one that is shown; None where none has any.
-        evolution: The evolution that has made the suite; without a run its own outcomes are shown. None for others.
-        rounds: The round of it that each test came with; empty for other suites.
-        verifiers: Whose verdicts the solutions carry, in order.
-        solutions: In the order of import.
-        where: Where each test of the suite is decided.
-        faults: The error by which a broken test is one, of those whose text tells.
+        problem: The problem with only the tests of ``suite``.
+        suites: Tests by suite; the maximum over solutions if each has separate tests.
+        suite: The suite that is shown; "" without tests.
+        runs: Runs with outcomes of the suite, complete ones first, then the newest.
+        run: The run that is shown; None if no run has outcomes.
+        evolution: The evolution that created the suite; without a run, its own outcomes are shown. None for other
+            suites.
+        rounds: The round of the evolution in which each test was added; empty for other suites.
+        verifiers: Verifiers whose verdicts are in ``solutions``, in order.
+        solutions: Solutions in the order of import.
+        where: Where the result of each test of the suite is decided.
+        faults: Broken test -> its error, if the text of the test shows it.
     """
 
     question: int
@@ -162,7 +163,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
 
     @property
     def shared(self) -> tuple[CodeTest, ...]:
-        """Return the suite's tests in order, if all solutions share them; empty if each has tests of its own."""
+        """Return the suite's tests in order, if all solutions share them; empty if each has separate tests."""
         return self.problem.suites.get(self.suite, ())
 
     @property
@@ -181,19 +182,18 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
         return self.width > len(self.shared)
 
     def test_of(self, solution: MatrixSolution, position: int) -> CodeTest | None:
-        """Return the test that a solution is run on; None if it has no such test."""
         tests = solution.tests if self.own else self.shared
         return tests[position] if position < len(tests) else None
 
 
 class SolutionCode(Struct, frozen=True, kw_only=True):
-    """A solution's code as it is run.
+    """A solution's code in the form that is run.
 
     Attributes:
         stored: The completion's text.
-        form: What that text is.
-        source: The program made of it.
-        extractor: How code was taken from a reply.
+        form: The form of that text.
+        source: The program built from it.
+        extractor: How code was extracted from a reply.
     """
 
     stored: str

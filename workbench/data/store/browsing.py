@@ -34,14 +34,13 @@ from workbench.data.store.text_index import NO_INDEX, TextIndex
 
 QUESTION_CHARACTERS = 160
 _MEANT = 1_000
-"""Rows and ids at most of what an id may mean."""
+"""Most rows and ids that match an id."""
 _END = 4
-"""Characters of the shortest end of an id that means it."""
+"""Fewest characters of a suffix that matches an id."""
 _LAST = "\U0010ffff"
 
 
 def ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex = NO_INDEX) -> array[int]:
-    """Return row ids of all items of a query, in its order (eight bytes each)."""
     where, parameters = compile_selection(Selection(query.conditions))
     order, more = _order(query)
     if query.search:
@@ -66,9 +65,9 @@ def first_ids(
     """Return row ids after ``after`` in the order of import, before the whole id query is ready.
 
     Args:
-        limit: At most so many.
-        seconds: Where items are rare, those found in this time.
-        index: Says which texts a search reads.
+        limit: Maximum number of ids.
+        seconds: Time limit; if matches are rare, only those found in this time are returned.
+        index: Limits the texts that a search reads.
     """
     until = time.monotonic() + seconds
     found: list[int] = []
@@ -99,7 +98,7 @@ _WORST: Final = {
     "subtype": SUBTYPE,
     **{name: f"nullif({COLUMNS[name]}, '')" for name in ("domain", "source", "model")},
 }
-"""Column -> what it is sorted by, where that is not its text: nothing is NULL, and right is more than wrong."""
+"""Column -> its sort key, if that is not its text: a missing value is NULL, and right is greater than wrong."""
 _OUTCOMES: Final = (OutcomeCode.INCORRECT, OutcomeCode.ERROR, OutcomeCode.ABSTAIN, OutcomeCode.CORRECT)
 _WORST_VERDICT: Final = (
     f"CASE {VERDICT} " + " ".join(f"WHEN {outcome} THEN {place}" for place, outcome in enumerate(_OUTCOMES)) + " END"
@@ -111,7 +110,7 @@ def _order(query: BrowseQuery) -> tuple[str, list[object]]:
         return f"c.id {'DESC' if query.descending else 'ASC'}", []
     judged, sign, verifier = query.sort.partition(":")
     value = _WORST_VERDICT if sign and judged == "verdict" else _WORST.get(query.sort) or COLUMNS[query.sort]
-    # NULL is less than anything, a blob more: what is not there stands last both ways, without a key of its own.
+    # NULL sorts before everything and a blob after: missing values come last in both directions.
     return f"{value} DESC, c.id" if query.descending else f"coalesce({value}, x''), c.id", [verifier] if sign else []
 
 
@@ -119,7 +118,7 @@ def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> 
     """Count how many of some items have each value of a column, the most frequent first.
 
     Returns:
-        A value as a condition asks for it, as a row says it, and how many items have it.
+        A value in the spelling of conditions, its displayed form, and the number of items with it.
     """
     where, parameters = compile_selection(selection)
     if column.startswith("verdict:"):
@@ -147,7 +146,7 @@ def rows(
 
     Args:
         runs: Run id -> verifier name of the verdict columns.
-        search: A text whose place in each is told.
+        search: A search text whose position in each item is reported.
     """
     marks = ", ".join("?" * len(wanted))
     found = {
@@ -218,7 +217,7 @@ def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
         without: Kinds of verifiers to leave out.
 
     Returns:
-        Run id, and for one that has never been complete how many verdicts it will have.
+        Run id, and for a run that has never been complete, its expected number of verdicts.
     """
     found: dict[str, tuple[int, int | None]] = {}
     for name, run, expected in connection.execute(
@@ -237,7 +236,7 @@ def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
     """Read everything about one item.
 
     Raises:
-        UsageError: There is no such item.
+        UsageError: The item does not exist.
     """
     row = connection.execute(
         f"SELECT {_ROW}, {GOLD_FROM}, c.imported_gold, coalesce(i.reason, ''), qt.text, qt.reference, ct.text "
@@ -277,7 +276,7 @@ def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
 def meant(connection: sqlite3.Connection, key: str) -> list[int]:
     """Return row ids of the completions that an id may mean: a completion's own, else a question's, else an id's end.
 
-    Where many end so, these are the first of them.
+    If many ids end so, only the first ones are returned.
     """
     if found := with_key(connection, key):
         return found
@@ -307,7 +306,6 @@ def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:
 
 
 def names(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Map each filter field to its values in order."""
     return {
         field: [row[0] for row in connection.execute(f"SELECT DISTINCT {column} FROM {table} ORDER BY 1")]
         for field, column, table in (
@@ -351,7 +349,6 @@ def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
 
 
 def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVerdict]:
-    """Return the newest verdict of every verifier on one item, with evidence."""
     found = []
     for run, name in newest_runs(connection).items():
         row = connection.execute(

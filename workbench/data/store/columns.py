@@ -39,24 +39,24 @@ Connection = sqlite3.Connection
 Vector: TypeAlias = "npt.NDArray[np.int64]"
 IntArray: TypeAlias = "npt.NDArray[np.integer[Any]]"
 FIELDS = ("dataset", "source", "domain", "type", "subtype", "model")
-"""Properties of items that are names."""
+"""Properties of items with names as values."""
 ORIGINS = ("none", "imported", "agreed", "adjudicated")
-"""Where an item's gold comes from, by code."""
+"""Origins of an item's gold, by code."""
 EVERY_ROW = (0, 2**63 - 1)
 OF_QUESTION = FIELDS[:5]
-"""Those that an item has from its question, unless people say otherwise."""
+"""Properties that an item inherits from its question, unless annotators changed them."""
 _LONGEST = 80
-"""Characters of a value that is a group's name."""
+"""Most characters of a group's name."""
 _MOST_VALUES = 10_000
 _PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
-"""Row ids looked at at once: few at first, for where reasons are new they are read twice, and are a list of texts."""
+"""Row ids read at once: few at first, because new reasons are read twice, as a list of texts."""
 _CODED = 40
-"""Up to so many reasons SQLite tells apart itself."""
+"""Most reasons that SQLite encodes itself."""
 _OUTCOMES = len(OutcomeCode)
 _UNKNOWN = 200
 _THREE_DIGITS = 100
 _FINAL = f"coalesce({GOLD}, -1)"
-# An excluded item is in no table, whatever its file said.
+# An excluded item is in no table, regardless of its file.
 _IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
 _ORIGIN = f"CASE {GOLD_FROM} WHEN 'imported' THEN 1 WHEN 'agreed' THEN 2 WHEN 'adjudicated' THEN 3 ELSE 0 END"
 _TOUCHED = """(SELECT completion_id FROM item_states WHERE completion_id BETWEEN ?1 AND ?2
@@ -71,7 +71,7 @@ class ItemNumbers(NamedTuple):
         item: Row ids of the completions.
         question: Row ids of their questions.
         model: Row ids of their models, 0 without one.
-        characters: Lengths of the completions; -1 where it is not known.
+        characters: Lengths of the completions; -1 if unknown.
         imported: Gold as imported: 1 correct, 0 incorrect, -1 none.
     """
 
@@ -88,8 +88,8 @@ class ItemNames(NamedTuple):
     Attributes:
         models: A model's row id -> its name; "" for 0.
         questions: A question's row id -> its `OF_QUESTION`.
-        touched: Items that people have worked on, or that are checks: row id, final gold, `ORIGINS`, gold as imported
-            that counts, type, subtype. All others have what was imported.
+        touched: Items with annotators' work, and checks: row id, final gold, `ORIGINS`, counted imported gold, type,
+            subtype. All other items have the imported values.
     """
 
     models: dict[int, str]
@@ -103,9 +103,9 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         item: Row ids of the completions (int64).
         outcome: Values of `workbench.core.verdict.OutcomeCode`.
-        reason: Positions in ``reasons``, in which those come first that stand first.
+        reason: Positions in ``reasons``, which are in order of first occurrence.
         reasons: Reason codes, `NO_REASON` first.
-        scored: Row ids of those with a score.
+        scored: Row ids of completions with a score.
         score: Their scores.
     """
 
@@ -146,7 +146,7 @@ def item_names(connection: Connection, first: int, last: int, questions: list[in
     """Read the names, once for each question, and for each item only if annotators have changed them.
 
     Args:
-        questions: Row ids of the questions that the items are of.
+        questions: Row ids of the items' questions.
     """
     return ItemNames(
         models={0: "", **dict(connection.execute("SELECT id, name FROM models"))},
@@ -156,7 +156,7 @@ def item_names(connection: Connection, first: int, last: int, questions: list[in
 
 
 _GOLDS = 3
-"""None, incorrect, correct."""
+"""Number of gold values: none, incorrect, correct."""
 _OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id"
 
 
@@ -174,7 +174,7 @@ def _items(connection: Connection, first: int, last: int, number: int) -> Vector
 
 
 def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str, ...]]:
-    # No item state belongs to a question: the names are those it was imported with.
+    # Questions have no item state: their names are the imported ones.
     names = [COLUMNS[field].replace("i.subtype", "NULL") for field in OF_QUESTION]
     rows = connection.execute(
         f"SELECT q.id, {', '.join(names)} FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
@@ -231,7 +231,6 @@ def states(connection: Connection) -> dict[str, Vector]:
 
 
 def verdict_rows(connection: Connection, run: int, first: int, last: int) -> VerdictRows:
-    """Read a run's verdicts on the items with row ids from ``first`` to ``last``."""
     import numpy as np
 
     nothing: IntArray = np.empty(0, dtype=np.int8)
@@ -251,7 +250,7 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
 
 
 _SomeVerdicts: TypeAlias = "tuple[Vector, IntArray, IntArray, int]"
-"""Row ids of items, outcomes, places of reasons, and how many have a score."""
+"""Row ids of items, outcomes, positions of reasons, and the number of scores."""
 _OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETWEEN ? AND ?"
 
 
@@ -312,7 +311,7 @@ def _stored_verdicts(connection: Connection, run: int, span: tuple[int, int], pl
 
 
 def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[array[int], array[float]]:
-    # Gathered into a text they would lose their last digits.
+    # As text they would lose their last digits.
     rows = connection.execute(
         "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
         "AND completion_id BETWEEN ? AND ? ORDER BY completion_id",
@@ -326,7 +325,7 @@ def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[ar
     return keys, values
 
 
-# -- Whole results of a query, for frames; nothing but reading is possible while it runs.
+# -- Complete results of a query, for data frames; only reading is possible.
 
 
 View = Literal[
@@ -347,14 +346,12 @@ _COUNTED = """
 _BEYOND = frozenset(
     {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
 )
-"""What a connection that can't write to its tables may do to other files, or to those who read after."""
+"""Actions of a read-only connection that could affect other files or later readers."""
 _LOOKS = frozenset({"table_info", "table_list", "table_xinfo"})
-"""Pragmas that tell something and change nothing."""
+"""Read-only pragmas."""
 
 
 class Result(NamedTuple):
-    """Columns by name and the rows beneath them."""
-
     columns: list[str]
     rows: list[tuple[Any, ...]]
 
@@ -371,11 +368,11 @@ def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None
 def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
     """Return the result of a statement.
 
-    The connection can't write to its tables; SQLite's authorizer denies what goes beyond: to attach or write other
-    files, transactions, and the pragma that would make it writable.
+    The connection can't write to its tables; SQLite's authorizer also denies attaching or writing other files,
+    transactions, and the pragma that would make it writable.
 
     Raises:
-        UsageError: It is no statement that reads, or its parameters don't fit.
+        UsageError: The statement doesn't read, or its parameters don't fit.
     """
     connection.set_authorizer(_authorize)
     try:

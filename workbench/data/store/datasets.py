@@ -9,13 +9,13 @@ from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QU
 from workbench.core.errors import UsageError, opt
 
 TAKEN_OUT: Final = "dataset"
-"""Why a question is out whose data set was taken out; people's other reasons are `EXCLUSION_REASONS`."""
+"""The reason of questions excluded with their data set; other reasons are `EXCLUSION_REASONS`."""
 NOTE: Final = "data set taken out: "
-"""What the note on each of its items begins with; the person's reason follows."""
+"""Prefix of the note on each of its items; the person's reason follows."""
 
 _DECIDED: Final = "(SELECT k.{} FROM curation AS k WHERE k.question_id = q.id ORDER BY k.id DESC LIMIT 1)"
 OUT_WITH_ALL: Final = f"{_DECIDED.format('reason')} IS '{TAKEN_OUT}'"
-"""Of a question ``q``: its data set was taken out, and it with it."""
+"""Condition on a question ``q``: it was excluded with its data set."""
 _BY_COORDINATOR: Final = (
     "EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'correctness' AND t.subject = c.id "
     "AND t.state = 'excluded' AND t.decided_by = 'coordinator')"
@@ -26,18 +26,16 @@ _LONGEST: Final = 200
 
 
 class Use(NamedTuple):
-    """A run that has not ended, and what it takes, as it is stored."""
-
     run: int
     state: str
     selection: str
 
 
 def require_name(name: str) -> None:
-    """Reject an invalid name for a data set.
+    """Check the name of a data set.
 
     Raises:
-        UsageError: It is empty, too long or not printable.
+        UsageError: The name is empty, too long or not printable.
     """
     if not name.strip() or len(name) > _LONGEST or not name.isprintable():
         raise UsageError(
@@ -47,13 +45,11 @@ def require_name(name: str) -> None:
 
 
 def number_of(connection: sqlite3.Connection, name: str) -> int | None:
-    """Return the row id of a data set; None for an unknown name."""
     row = connection.execute(f"SELECT d.id FROM datasets AS d WHERE d.name = ? AND {SHOWN_DATASET}", (name,)).fetchone()
     return None if row is None else int(row[0])
 
 
 def why_out(connection: sqlite3.Connection) -> dict[str, str]:
-    """Map each excluded data set's name to the reason."""
     if connection.execute("SELECT 1 FROM curation WHERE reason = ? LIMIT 1", (TAKEN_OUT,)).fetchone() is None:
         return {}
     rows = connection.execute(
@@ -73,7 +69,6 @@ def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
 
 
 def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
-    """Return row ids of the items that are excluded with their data set."""
     rows = connection.execute(
         "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
         "WHERE q.dataset_id = ? AND EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' "

@@ -1,4 +1,4 @@
-"""Stores rows of one import, whatever its files hold: items, questions, code problems and solutions."""
+"""Stores rows of one import: items, questions, code problems and solutions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.core.item import KEPT_RAW, ItemRecord, QuarantinedRow, QuestionRe
 from workbench.data.store.item_rows import ItemInserter, Matched
 from workbench.data.store.problems import ProblemRows
 
-# -- Questions of a pool as rows: what is new, what is stored already, what contradicts it.
+# -- Questions of a pool as rows: new, already stored, or contradictory.
 
 
 _EXTRA: Final = "SELECT extra FROM question_text WHERE id = ?"
@@ -21,17 +21,17 @@ _EXTRA: Final = "SELECT extra FROM question_text WHERE id = ?"
 class QuestionRows:
     """Compares the questions of one import with what is stored, and inserts the new ones.
 
-    A question that came with a completion is the same question; it takes on the keys that only the pool's file has.
+    A question imported with a completion is the same question; it gets the keys that only the pool's file has.
 
     Args:
-        items: Where questions go.
-        connection: Where they are compared with; None where nothing is stored yet (a dry run).
+        items: Inserts the questions.
+        connection: The database for comparison; None if nothing is stored yet (a dry run).
     """
 
     def __init__(self, items: ItemInserter, connection: sqlite3.Connection | None) -> None:
         self._items = items
         self._connection = connection
-        # Extra keys by question: of those that are not written yet, and of those that are written at the end.
+        # Extra keys by question: those not written yet, and those written at the end.
         self._pending: dict[int, str | None] = {}
         self._held: dict[int, str] = {}
 
@@ -119,8 +119,9 @@ class ImportRows:
 
     Args:
         connection: Where the records go; None when nothing is stored (a dry run).
-        dataset_id: Row id of the data set; None when it is not there yet (a dry run).
-        indexed: Stored completions can be found by their key: not while a first import fills the tables.
+        dataset_id: Row id of the data set; None if it doesn't exist yet (a dry run).
+        indexed: Whether stored completions can be looked up by key, which is not so while a first import fills the
+            tables.
         dry: Compare and count only.
     """
 
@@ -158,7 +159,7 @@ class ImportRows:
         self._problems.complete(connection)
 
 
-# -- Refused rows of imports.
+# -- Rejected rows of imports.
 
 
 def put(connection: sqlite3.Connection, import_id: int, refused: Iterable[Refusal]) -> None:
@@ -187,7 +188,7 @@ def refused(connection: sqlite3.Connection, most: int, characters: int) -> list[
     """Return rejected rows (quarantine), the newest import's first.
 
     Args:
-        characters: So many bytes of each row are read.
+        characters: Most bytes read of each row.
     """
     rows = connection.execute(
         "SELECT d.name, n.path, k.line, k.field, k.code, k.message, substr(k.raw, 1, ?) FROM quarantine AS k "
@@ -228,8 +229,8 @@ _MENDED = f"""
 
 
 def release(connection: sqlite3.Connection, import_id: int) -> int:
-    """Remove rejected rows of earlier imports that a complete import has accepted since; return how many.
+    """Remove rejected rows of earlier imports that a complete import has accepted since; return their number.
 
-    They are recognised by their ids; without them, by their line in the same file, fixed and imported again.
+    They are recognised by their ids; without ids, by their line in the same file, which was fixed and imported again.
     """
     return connection.execute(f"DELETE FROM quarantine WHERE id IN ({_MENDED})", (import_id,)).rowcount

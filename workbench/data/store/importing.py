@@ -1,4 +1,4 @@
-"""Imports as transactions: one for a first import, small hidden ones where people may be at work.
+"""Imports as transactions: one for a first import, small hidden ones if people may be working.
 
 While an import into a filled database runs, its row in ``imports`` says ``running`` and the ``horizon`` view hides
 everything from its first ids on. A dead one (its process is gone) is removed by the next import.
@@ -25,7 +25,7 @@ from workbench.data.store import import_rows
 from workbench.data.store.import_rows import ImportRows
 from workbench.data.store.item_rows import Matched
 
-# -- Imports that were killed or have failed: hidden until whoever adds items next removes what they left.
+# -- Killed or failed imports: their rows are hidden until the next import removes them.
 
 
 _AT_ONCE = 500
@@ -34,7 +34,7 @@ _QUIET_S = 10.0
 
 
 class ImportProcess(Struct, frozen=True):
-    """An unfinished import's row; process and time tell it from a later one of its id."""
+    """An unfinished import's row; process and time distinguish it from a later one with its id."""
 
     id: int
     dataset_id: int
@@ -46,7 +46,7 @@ class ImportProcess(Struct, frozen=True):
 
 
 def discard_dead_imports(database: Database) -> int:
-    """Remove the remains of killed imports; return how many there were.
+    """Remove the remains of killed imports; return the number of imports.
 
     Raises:
         StoreError: An import is running in a living process.
@@ -67,16 +67,16 @@ _GIVEN_UP: set[ImportProcess] = set()
 
 
 def give_up(database: Database, failed: ImportProcess) -> None:
-    """Undo a failed import or, without the disk space for that, leave it to the next one: it stays invisible."""
+    """Undo a failed import or, without enough disk space, leave it to the next one; it stays invisible."""
     try:
         try:
             _discard(database, failed)
         except StoreError:
-            # The log has room again once the database holds what stands in it.
+            # The log has room again once its contents are in the database.
             database.write_back()
             _discard(database, failed)
     except (StoreError, sqlite3.Error):
-        # What the import itself failed of is what is told.
+        # Report the error of the import itself.
         _GIVEN_UP.add(failed)
 
 
@@ -85,7 +85,7 @@ def _alive(database: Database, left: ImportProcess) -> bool:
         return False
     process = decoded(left.process)
     if process is None:
-        # A program of version 8 wrote it.
+        # Written by version 8 of the program.
         import psutil
 
         return left.pid is not None and psutil.pid_exists(left.pid)
@@ -144,14 +144,12 @@ def _is_there(connection: sqlite3.Connection, left: ImportProcess) -> bool:
 CHUNK = 500
 """Most rows in one transaction while others may be writing."""
 SHOWN = 20
-"""Refused rows that a report spells out."""
+"""Most rejected rows listed in a report."""
 _BULK_CHUNK = 1_000
 _CACHE_KIB = 64 * 1024
 
 
 class ImportCounts(Struct, kw_only=True):
-    """The results of a file's rows."""
-
     read: int = 0
     imported: int = 0
     unchanged: int = 0
@@ -177,7 +175,7 @@ class ImportKey(Struct, frozen=True, kw_only=True):
     """The key of an import of a data set, in addition to the file's hash.
 
     Attributes:
-        mapping: How columns were taken, as JSON text.
+        mapping: The mapping of columns, as JSON text.
     """
 
     path: str
@@ -186,11 +184,11 @@ class ImportKey(Struct, frozen=True, kw_only=True):
 
 
 class FileImport:
-    """An import of one file in progress; made by ``ImportSession.file``.
+    """An import of one file in progress; created by ``ImportSession.file``.
 
     Attributes:
         id: Row id of the import.
-        counts: What became of its rows so far.
+        counts: Counts of its rows so far.
     """
 
     def __init__(self, session: ImportSession, import_id: int, rows: ImportRows) -> None:
@@ -231,7 +229,7 @@ class ImportSession:
 
     Attributes:
         dataset: The data set's name.
-        batch: How many rows to hand over at a time.
+        batch: Number of rows to add at once.
     """
 
     def __init__(self, database: Database, dataset: str, bulk: sqlite3.Connection | None) -> None:
@@ -272,7 +270,7 @@ class ImportSession:
         """Return the complete import of the same bytes under the same mapping, if there is one.
 
         Args:
-            hash_of_file: Called only when there are imports to compare with.
+            hash_of_file: Called only if there are imports to compare.
         """
         return earlier_import(self._bulk or self._database.reader(), self.dataset, file, hash_of_file)
 
@@ -285,7 +283,7 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
         StoreError: Another import is running, or the database can't be written.
     """
     with explained(database.path):
-        # What was read before doesn't keep the database open: the rollback journal of a first import needs it alone.
+        # Earlier reads must not keep the database open: the rollback journal of a first import needs exclusive access.
         database.release_reader()
         with closing(database.open()) as connection:
             if _begin_bulk(connection):
@@ -308,10 +306,10 @@ def _begin_bulk(connection: sqlite3.Connection) -> bool:
 
 
 def _prepare_bulk(connection: sqlite3.Connection) -> None:
-    # References are right by construction here; the cache spares reads of inner pages.
+    # References are valid by construction here; the cache saves reads of inner pages.
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    # Nobody else has it open: a rollback journal writes each page once, the log twice. Opening restores the log.
+    # With exclusive access: a rollback journal writes each page once, the log twice. Opening restores the log.
     connection.execute("PRAGMA busy_timeout = 0")
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA journal_mode = DELETE")

@@ -1,4 +1,4 @@
-"""Compares items with stored rows: new, stored already, or contradictory."""
+"""Compares items with stored rows: new, already stored, or contradictory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.formats.rows import derived, is_derived
 from workbench.data.store.licences import Licences
 
-# -- Which row an item of an import contradicts, and in which fields.
+# -- The stored row that an imported item contradicts, and the fields.
 
 
 _QUESTION = (
@@ -36,8 +36,8 @@ class Contradicted(NamedTuple):
     """A stored row.
 
     Attributes:
-        fields: In what it differs.
-        place: Where it came from, in words; "" where that is not known.
+        fields: The differing fields.
+        place: Its origin in words; "" if unknown.
     """
 
     fields: tuple[str, ...]
@@ -79,9 +79,9 @@ def _place(connection: sqlite3.Connection, completion: int | None) -> str:
 
 _REMEMBERED = 50_000
 _SHOWN = 60
-"""Characters of a question in a message."""
+"""Most characters of a question in a message."""
 _EXPLAINED = 100
-"""While a first import fills the tables, rows it contradicts can't be looked up quickly: that is done for so many."""
+"""Most contradicted rows that are looked up while a first import fills the tables, which is slow."""
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
 _INSERT_QUESTION_TEXT = (
     "INSERT INTO question_text (id, text, reference, type_text, subtype_text, extra) VALUES (?, ?, ?, ?, ?, ?)"
@@ -101,7 +101,7 @@ class Matched(NamedTuple):
     """The results of a batch of items.
 
     Attributes:
-        repeated: Those unchanged whose completion has no id and equals another of the file.
+        repeated: Unchanged items whose completion has no id and equals another one of the file.
     """
 
     imported: int
@@ -113,12 +113,13 @@ class Matched(NamedTuple):
 class ItemInserter:
     """Compares the items of one import with what is stored, and inserts the new ones.
 
-    Content is compared by blake2b-128 hashes. Ids are handed out upwards from the greatest one.
+    Content is compared by blake2b-128 hashes. New ids continue from the greatest one.
 
     Args:
         connection: Where the items go; None when nothing is stored (a dry run).
-        dataset_id: Row id of the data set; None when it is not there yet (a dry run).
-        indexed: Stored completions can be found by their key: not while a first import fills the tables.
+        dataset_id: Row id of the data set; None if it doesn't exist yet (a dry run).
+        indexed: Whether stored completions can be looked up by key, which is not so while a first import fills the
+            tables.
         dry: Compare and count only.
     """
 
@@ -139,10 +140,10 @@ class ItemInserter:
         self._names: dict[str, dict[str, int]] = {"sources": {}, "models": {}}
         self._licences = Licences(connection)
         self._questions: dict[str, tuple[int, bytes]] = {}
-        # The last row's question: files mostly hold the completions of one question together.
+        # The last row's question: files mostly list the completions of one question together.
         self._asked: tuple[str | None, ...] = ()
         self._asked_id = 0
-        # Keys and contents of completions as 64-bit hashes: a fraction of the memory of the texts.
+        # Keys and contents of completions as 64-bit hashes: they need a fraction of the memory of the texts.
         self._completions: dict[int, int] = {}
         self._earlier: dict[int, int] = {}
         self._pending: tuple[list[tuple[object, ...]], ...] = ([], [], [], [])
@@ -262,7 +263,7 @@ class ItemInserter:
     def take_question(self, item: ItemRecord, extra: str | None = None) -> str | None:
         """Select or insert an item's question (`question_row_id`); return the code of a contradiction, if any.
 
-        A row that does not say the source or the type of a stored question contradicts nothing.
+        A row without source or type does not contradict the stored question's.
 
         Args:
             extra: The question's own unknown keys; those of an item are its completion's.
@@ -280,7 +281,7 @@ class ItemInserter:
         return None
 
     def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
-        """Return None if the completion is new, "" if it is stored already, else the code of the contradiction."""
+        """Return None if the completion is new, "" if it is already stored, else the code of the contradiction."""
         content = content_hash((item.completion, item.gold, item.model, item.extra))
         short_key, short_content = hash((question_id, item.completion_key)), _short(content)
         known = self._completions.get(short_key)

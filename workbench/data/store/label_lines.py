@@ -37,7 +37,8 @@ def find_questions(connection: sqlite3.Connection, question: str, dataset: str |
 class SubjectPlace(NamedTuple):
     """The name of a subject outside this database.
 
-    A question goes by the least id of its completions; one that has none, by its own alone ("" for a completion).
+    A question is named by the smallest id of its completions; one without completions only by its own id ("" for a
+    completion).
     """
 
     dataset: str
@@ -46,8 +47,6 @@ class SubjectPlace(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """An event with its maker and its place."""
-
     event: LabelEvent
     annotator: str
     role: str
@@ -67,7 +66,6 @@ def place(connection: sqlite3.Connection, task: Task, subject: int) -> SubjectPl
 
 
 def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, SubjectPlace]]:
-    """Yield completion row, question row and names of these completions, in the order of import."""
     rows = connection.execute(
         "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
@@ -77,7 +75,6 @@ def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[t
 
 
 def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:
-    """Yield every event in order of arrival."""
     return placed(connection, events.every(connection))
 
 

@@ -1,4 +1,4 @@
-"""Licences of sources: each has one, that of the first import."""
+"""Licences of sources: each source has one, from the first import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Licences:
     """The licences of sources in the rows of one import; written when the import is complete.
 
     Args:
-        connection: Where sources are; None where nothing is stored yet (a dry run).
+        connection: The database of sources; None if nothing is stored yet (a dry run).
     """
 
     def __init__(self, connection: sqlite3.Connection | None) -> None:

@@ -1,4 +1,4 @@
-"""Compares code problems and solutions with stored rows: new, stored already, or contradictory."""
+"""Compares code problems and solutions with stored rows: new, already stored, or contradictory."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from workbench.data.store.item_rows import ItemInserter, Matched
 from workbench.data.store.searching import holds
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
-"""Code of a refused solution whose problem is not there; it may be there when the file is read again."""
+"""Code of a rejected solution whose problem is missing; it may exist when the file is imported again."""
 _IN: Final = f"{VISIBLE_QUESTION} AND NOT ({OUT_WITH_ALL})"
-"""Of a problem ``q``: people see it, and its data set was not taken out."""
+"""Condition on a problem ``q``: it is visible, and its data set is not excluded."""
 _INSERT_PROBLEM = (
     "INSERT INTO code_problems (question_id, entry_point, setup, language, seconds, reference_by, extra) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -37,7 +37,7 @@ class _KnownProblem(Struct, gc=False):
     """A problem that is stored or being imported.
 
     Attributes:
-        around: What is run around a solution: entry point, setup, language, seconds, and who wrote the reference.
+        around: The context of solutions: entry point, setup, language, seconds, and the author of the reference.
         suites: Suite -> hash of its tests.
     """
 
@@ -49,13 +49,13 @@ class _KnownProblem(Struct, gc=False):
 class ProblemRows:
     """Compares the problems and solutions of one import with what is stored, and inserts the new ones.
 
-    A problem's tests in a suite are written once: other tests under the same suite are a contradiction. Tests of a
-    new suite for a problem that people can see already are held back until the import is complete.
+    A problem's tests in a suite are written once: other tests under the same suite are a contradiction. Tests of a new
+    suite for a visible problem are held back until the import is complete.
 
     Args:
-        items: Where questions and completions go.
-        connection: Where the rest goes; None when nothing is stored (a dry run).
-        dataset_id: Row id of the data set; None when it is not there yet (a dry run).
+        items: Inserts questions and completions.
+        connection: The database for the rest; None if nothing is stored (a dry run).
+        dataset_id: Row id of the data set; None if it doesn't exist yet (a dry run).
         dry: Compare and count only.
     """
 
@@ -68,7 +68,7 @@ class ProblemRows:
         self._dry = dry
         self._known: dict[str, _KnownProblem] = {}
         self._problem_ids: dict[str, int] = {}
-        # A row may hold a problem and its solutions: they go with it.
+        # A row may contain a problem and its solutions, which are rejected with it.
         self._refused_row: bytes | None = None
         self._suites: dict[str, int] = {}
         self._problems: list[tuple[object, ...]] = []
@@ -254,7 +254,7 @@ def _around(problem: Problem) -> tuple[object, ...]:
 
 
 def _digest(tests: Sequence[CodeTest]) -> bytes:
-    # Of statements, which are an assertion about one call is a matter of reading, and other versions read otherwise.
+    # Whether a statement is an assertion about one call depends on the parser, which may differ between versions.
     forms = ("" if test.form in ("expression", "statement") else test.form for test in tests)
     content = _encode([(form, test.source, test.expected) for form, test in zip(forms, tests, strict=True)])
     return blake2b(content, digest_size=16).digest()
@@ -295,7 +295,7 @@ def _unknown_problem(record: SolutionRecord) -> Refusal:
     )
 
 
-# -- Problems for a table: an id query, then pages by id, as `store.browsing` does for items.
+# -- Problems for a table: an id query, then pages by id, like `store.browsing` for items.
 
 
 _FROM = (
@@ -306,12 +306,12 @@ _OWN = (
     "FROM completions AS c LEFT JOIN item_states AS i ON i.completion_id = c.id "
     f"WHERE c.question_id = q.id AND {VISIBLE}"
 )
-# The order of the tables is given: a run has outcomes of millions of solutions, a problem has few.
+# The order of the tables is fixed: a run has outcomes of millions of solutions, a problem has few.
 _RAN = (
     "FROM completions AS c CROSS JOIN counted_results AS t ON t.run_id = ? AND t.completion_id = c.id AND t.suite = ? "
     f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE c.question_id = q.id AND {VISIBLE}"
 )
-# Nothing (NULL) is said by outcomes of tests that count for nobody.
+# Outcomes of tests that never count have no result (NULL).
 _ALL_PASS = "iif(t.outcomes GLOB '*[^b]*', t.outcomes GLOB '*p*' AND t.outcomes NOT GLOB '*[^pb]*', NULL)"
 _SOLUTIONS = f"(SELECT count(*) {_OWN})"
 _TESTS = "(SELECT count(*) FROM tests WHERE tests.question_id = q.id)"
@@ -350,9 +350,9 @@ class Task(NamedTuple):
     """A problem with its tests in one suite.
 
     Attributes:
-        source: The set it is from; None where none is known.
-        tests: How many tests it has in the suite.
-        stdio: How many of them are texts for standard input.
+        source: Its source; None if unknown.
+        tests: Number of its tests in the suite.
+        stdio: Number of them that are texts for standard input.
     """
 
     question: int
@@ -374,7 +374,6 @@ def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
 
 
 def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[int]:
-    """Return row ids after ``after``, in the order of import; of all problems."""
     rows = connection.execute(
         f"SELECT q.id FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id "
         f"WHERE q.id > ? AND {_IN} ORDER BY p.question_id LIMIT ?",
@@ -396,8 +395,8 @@ def rows(
     """Return problems by the row ids of their questions, in the given order, without ids that no longer exist.
 
     Args:
-        run: Whose outcomes are counted.
-        beside: Those of another suite.
+        run: The run whose outcomes are counted.
+        beside: A run with outcomes of another suite.
     """
     marks = ", ".join("?" * len(wanted))
     tests: dict[int, dict[str, int]] = {}
@@ -445,7 +444,6 @@ def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task]:
-    """Return the problems of a data set in the order of import, with their tests in a suite."""
     rows = connection.execute(
         "SELECT q.id, q.key, s.name, p.language, count(t.position), coalesce(sum(t.form = 'stdio'), 0) "
         "FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id "

@@ -49,7 +49,7 @@ class ItemText(Struct, frozen=True, kw_only=True):
     Attributes:
         completion: Row id of the completion.
         question: Row id of the question.
-        types_labelled: Whether people must settle the question's answer type.
+        types_labelled: Whether annotators must resolve the question's answer type.
     """
 
     completion: int
@@ -64,7 +64,7 @@ class ItemText(Struct, frozen=True, kw_only=True):
 
     @property
     def content_hash(self) -> bytes:
-        """Return blake2b-128 of the three texts, so that a label names what it was given for."""
+        """Return blake2b-128 of the three texts, which identifies the labelled texts."""
         texts = (self.question_text, self.reference, self.completion_text)
         return content_hash(text.encode("utf-8", "surrogatepass") for text in texts)
 
@@ -106,8 +106,6 @@ def _is_current(alias: str) -> str:
 
 
 class StoredLabel(Struct, frozen=True, kw_only=True):
-    """A person's own label in force: a verdict or a subtype, and its tags and note."""
-
     verdict: LabelVerdict | None
     subtype: str | None
     reason: str | None
@@ -155,7 +153,7 @@ def is_own(connection: sqlite3.Connection, completion: int) -> bool:
 
 def own_completion(connection: sqlite3.Connection, question: int) -> int | None:
     row = connection.execute(
-        # A label that came from elsewhere may have no slot.
+        # A label from elsewhere may have no slot.
         "SELECT c.id, (SELECT max(s.state = 'done') FROM own_slots AS s WHERE s.task = 'correctness' "
         "AND s.subject = c.id) AS done, (SELECT max(e.id) FROM own_events AS e WHERE e.task = 'correctness' "
         "AND e.subject = c.id AND e.kind = 'label') AS said FROM completions AS c WHERE c.question_id = ? "
@@ -181,8 +179,6 @@ def own_flag(connection: sqlite3.Connection, completion: int) -> str | None:
 
 
 class OwnEntry(Struct, frozen=True, kw_only=True):
-    """One of a person's own labels in force on a completion, with the beginning of its question."""
-
     completion: int
     question: str
     verdict: str
@@ -205,7 +201,7 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
         "FROM own_events AS e JOIN completions AS c ON c.id = e.subject "
         "JOIN question_text AS qt ON qt.id = c.question_id "
         f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_is_current('e')} "
-        # An item that came anew (in a new round, or as a repeat) stands there once, with the newest label.
+        # An item served again (in a new round, or as a repeat) is listed once, with its newest label.
         "AND NOT EXISTS (SELECT 1 FROM own_events AS n WHERE n.kind = 'label' AND n.task = e.task "
         "AND n.subject = e.subject AND (n.created_at, n.uuid) > (e.created_at, e.uuid) "
         f"AND {_is_current('n')}) ORDER BY e.id DESC LIMIT ?",
@@ -232,7 +228,7 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
 
 
 SEED = 0
-"""Of a draw, unless another is asked for."""
+"""Default seed of a draw."""
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _WORD = 2**64
 
@@ -251,7 +247,7 @@ def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool 
     """Return all items that meet the conditions, ignoring the limit.
 
     Args:
-        checks: Whether checks are among them.
+        checks: Include checks.
 
     Raises:
         UsageError: See `compile_selection` and `check_names`.
@@ -271,13 +267,13 @@ def any_item(connection: sqlite3.Connection) -> bool:
 
 
 def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
-    """Return each item's position between 0 and 1; the lowest are drawn first, however many are wanted.
+    """Return each item's position between 0 and 1; the lowest are drawn first, for any number of items.
 
-    The items of a question stand at equal distances, in an order by chance and from a start by chance. So each item is
-    equally likely to be among the first N, a question with k of n items has k N / n of them there, up or down to a
-    whole number, and the first N of a seed are the first N of any longer draw. Source: systematic sampling with
-    probability proportional to size, Madow, "On the theory of systematic sampling, II", Annals of Mathematical
-    Statistics 20, 1949, question by question.
+    The items of a question have equally spaced positions, in random order from a random start. Each item is therefore
+    equally likely to be among the first N, a question with k of n items has k N / n of them there, rounded up or down,
+    and a longer draw with the same seed begins with the same items. Source: systematic sampling with probability
+    proportional to size, Madow, "On the theory of systematic sampling, II", Annals of Mathematical Statistics 20, 1949,
+    question by question.
     """
     import numpy as np
 
@@ -290,22 +286,18 @@ def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
 
 
 def in_order(found: SamplingFrame, seed: int = SEED) -> SamplingFrame:
-    """Return all items in the order in which they are drawn."""
     import numpy as np
 
     return found.of(np.argsort(chance(found, seed), kind="stable"))
 
 
 def drawn(found: SamplingFrame, most: int, seed: int = SEED) -> SamplingFrame:
-    """Return the first ``most`` items by `chance`."""
     chosen = in_order(found, seed)
     return SamplingFrame(chosen.item[:most], chosen.question[:most])
 
 
 def _hashed(values: Vector, seed: int, purpose: int) -> Hashed:
-    """Return numbers that look random but follow from value, seed and purpose: Steele, Lea and Flood's SplitMix64,
-    2014.
-    """
+    """Return pseudo-random numbers determined by value, seed and purpose: Steele, Lea and Flood's SplitMix64, 2014."""
     import numpy as np
 
     found = values.astype(np.uint64)
@@ -328,8 +320,6 @@ def _scrambled(number: int) -> int:
 
 
 class LabelledSubject(NamedTuple):
-    """A completion (task correctness) or a question (task type) that people have labelled."""
-
     task: Task
     subject: int
     question_key: str
@@ -340,7 +330,7 @@ def dataset_id(connection: sqlite3.Connection, name: str) -> int:
     """Return a data set's row id.
 
     Raises:
-        UsageError: There is no such data set.
+        UsageError: The data set does not exist.
     """
     row = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
     if row is None:
@@ -357,12 +347,12 @@ def stream_items(
     by_question: bool = False,
     judges: tuple[str, ...] = (),
 ) -> Iterator[StoredItem]:
-    """Yield the chosen items, one at a time, all from one state of the database.
+    """Yield the chosen items, all from one state of the database.
 
     Args:
-        gold: Whose labels; ``imported`` means the file's own answer types too.
-        by_question: A question's completions together; else in the order of import.
-        judges: Verifiers that say what is gold: what the newest complete runs of all of them call so.
+        gold: Whose labels count as gold; ``imported`` also uses the file's own answer types.
+        by_question: Group the completions of a question; else use the order of import.
+        judges: Verifiers whose common verdict in their newest complete runs is the gold.
     """
     chosen, parameters = _chosen(selection, "c.question_id, c.id" if by_question else "c.id")
     asked = IMPORTED_GOLD if gold == "imported" else GOLD
@@ -373,7 +363,7 @@ def stream_items(
             "NULL",
             "final",
         )
-    # Only ids are sorted: the limit keeps SQLite from merging the queries and sorting long texts.
+    # Only ids are sorted: the limit stops SQLite from merging the queries and sorting long texts.
     rows = connection.execute(
         f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {asked}, {origin}, c.imported_gold, m.name, "
         f"s.name, {TYPE}, {SUBTYPE}, q.type, q.subtype, qt.type_text, qt.subtype_text, {STATE}, ct.extra, ct.layout "
@@ -421,7 +411,6 @@ def stream_verdicts(connection: sqlite3.Connection, selection: Selection) -> Ite
 
 
 def annotator_names(connection: sqlite3.Connection) -> dict[int, str]:
-    """Map row ids to names of all people."""
     return dict(connection.execute("SELECT id, name FROM annotators").fetchall())
 
 
@@ -432,7 +421,6 @@ def count_items(connection: sqlite3.Connection, selection: Selection) -> int:
 
 
 def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifier: str) -> dict[str, int]:
-    """Count a verifier's verdicts in its newest complete run on the chosen items: verdict, or ``none``."""
     where, parameters = compile_selection(selection)
     rows = connection.execute(
         f"SELECT {VERDICT} AS outcome, count(*) FROM {items_for(where)} WHERE {where} GROUP BY outcome",

@@ -15,13 +15,13 @@ from workbench.core.text.excerpt import snippet
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 
 _LONGEST_PATTERN: Final = 10_000
-"""Characters; SQLite takes patterns of up to 50,000 bytes."""
+"""Most characters of a pattern; SQLite accepts up to 50,000 bytes."""
 _CONFIRMED: Final = (64, 8_192)
-"""Candidates whose texts are read together: at first, and at most."""
+"""Candidates whose texts are read together: initially, and at most."""
 _MANY: Final = 20
-"""One question in so many is many."""
+"""Ratio of all questions to matching ones below which matches are frequent."""
 _FEW: Final = 8
-"""Fewer than one item in so many are few."""
+"""Ratio of all items to matching ones above which matches are rare."""
 _QUESTION: Final = "questions AS q JOIN question_text AS qt ON qt.id = q.id"
 
 Clause = tuple[str, list[object]]
@@ -32,7 +32,7 @@ def holds(columns: Sequence[str], search: str) -> Clause:
     try:
         search.encode()
     except UnicodeEncodeError:
-        return "0", []  # half a character, as only a broken terminal sends it
+        return "0", []  # Half a character, which only a broken terminal sends.
     if len(search) > _LONGEST_PATTERN or "\0" in search:
         sql, value = "instr(lower({}), lower(?)) > 0", search
     else:
@@ -47,7 +47,7 @@ def matching(
     """Return row ids after one of the items that contain the text and meet the conditions, in the order of import.
 
     Args:
-        index: Says which rows need be looked at, of those that it holds.
+        index: Limits the rows to read, of those in the index.
         where: The conditions.
     """
     own = _and(holds(("c.key", "ct.text"), search), where)
@@ -123,7 +123,7 @@ def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], wher
 
 def _items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iterator[int]:
     text, parameters = _and(which, where)
-    # By row id, so that nothing is sorted; what they are joined with is looked up.
+    # Order by row id, so that nothing is sorted; joined rows are looked up.
     walked = items_for(text).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     for (item,) in connection.execute(f"SELECT c.id FROM {walked} WHERE {text} ORDER BY c.id", parameters):
         yield item

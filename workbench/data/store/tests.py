@@ -28,12 +28,13 @@ from workbench.core.database.values import now
 from workbench.core.selection import Selection
 from workbench.statistics.records.ranking import GroundTruthFrom
 
-# -- Suites of tests that are written here: how they were made, and their tests, of a problem or of one solution.
+# -- Generated suites of tests: how they were made, and their tests, of a problem or of one solution.
 
 
 Owner = Literal["question", "completion"]
-"""What tests belong to: a problem, or a single solution that their writer saw. In a suite, a solution's stand for its
-problem's."""
+"""The owner of tests: a problem, or a single solution that their author saw. In a suite, a solution's tests replace
+those of its problem.
+"""
 _TABLES: Final[dict[Owner, str]] = {"question": "tests", "completion": "solution_tests"}
 
 
@@ -60,7 +61,7 @@ def add(connection: sqlite3.Connection, dataset: int, name: str, origin: Origin,
     """Add a suite without tests; return its row id.
 
     Raises:
-        sqlite3.IntegrityError: The data set has a suite of that name.
+        sqlite3.IntegrityError: The data set already has a suite of this name.
     """
     cursor = connection.execute(
         "INSERT INTO suites (dataset_id, name, origin, about, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -76,13 +77,13 @@ def put_about(connection: sqlite3.Connection, suite: int, about: str) -> None:
 def put_tests(
     connection: sqlite3.Connection, owner: Owner, suite: int, tests: Mapping[int, Sequence[CodeTest]]
 ) -> None:
-    """Write tests by the problem or solution they belong to, in the caller's transaction.
+    """Write tests of problems or solutions, in the caller's transaction.
 
     Args:
         suite: Its row id.
 
     Raises:
-        sqlite3.IntegrityError: One of them has tests in the suite.
+        sqlite3.IntegrityError: A problem or solution already has tests in the suite.
     """
     connection.executemany(
         f"INSERT INTO {_TABLES[owner]} ({owner}_id, suite_id, position, form, source, expected) "
@@ -106,7 +107,7 @@ def tests_of(
     """Return tests in order by row id and suite; every id has an entry, with its suites.
 
     Args:
-        suites: Names.
+        suites: Names of suites.
     """
     rows = connection.execute(
         f"SELECT t.{owner}_id, s.name, t.form, t.source, t.expected {_chosen(owner)} "
@@ -122,7 +123,7 @@ def tests_of(
 def test_counts(
     connection: sqlite3.Connection, owner: Owner, ids: Sequence[int], suites: Sequence[str]
 ) -> dict[int, dict[str, int]]:
-    """Count tests by row id and suite; every id has an entry. Arguments as with `tests_of`."""
+    """Count tests by row id and suite; every id has an entry. For the arguments see `tests_of`."""
     rows = connection.execute(
         f"SELECT t.{owner}_id, s.name, count(*) {_chosen(owner)} GROUP BY t.{owner}_id, s.name",
         (_json(ids), _json(suites)),
@@ -145,7 +146,7 @@ def _json(values: Sequence[object]) -> str:
 
 
 _LINES = 1_000
-"""Solutions named in one read."""
+"""Solutions in one query."""
 
 
 class Solution(NamedTuple):
@@ -156,7 +157,7 @@ class Solution(NamedTuple):
 
 
 class SolutionName(NamedTuple):
-    """A completion by its ids; ``tests`` is how many tests it is to be run against, by suite."""
+    """A completion by its ids; ``tests`` is the number of its tests by suite."""
 
     item: int
     question_id: str
@@ -166,12 +167,12 @@ class SolutionName(NamedTuple):
 
 
 def problems_of(database: Database, questions: Sequence[int], suites: Sequence[str]) -> dict[int, Problem]:
-    """Return code problems as they are run, by the question's row id, with their tests in these suites.
+    """Return code problems by the question's row id, with their tests in these suites.
 
-    Others are left out. Where their tests call what HumanEval's call ``candidate``, that is bound.
+    Questions that are not code are left out. If the tests call ``candidate``, as HumanEval's do, that name is bound.
 
     Args:
-        suites: Names, in the order the tests are wanted.
+        suites: Names of suites, in the requested order of tests.
     """
     reader = database.reader()
     wanted = list(dict.fromkeys(questions))
@@ -241,7 +242,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
     """Yield those of the completions that are solutions of code problems, in this order and in short reads.
 
     Args:
-        suites: Whose tests are counted.
+        suites: Suites whose tests are counted.
     """
     for start in range(0, len(items), _LINES):
         rows = (
@@ -261,12 +262,10 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
             yield SolutionName(item, question_id, completion_id, dataset, counts[question] | own[item])
 
 
-# -- Solutions of code problems by problem, and which of them are known to be right.
+# -- Solutions of code problems by problem, and those known to be right.
 
 
 class SolutionRow(NamedTuple):
-    """A completion that is to solve a problem: row ids and names."""
-
     question: int
     dataset: str
     task_id: str
@@ -285,7 +284,7 @@ class SolutionText(NamedTuple):
 def by_problem(
     connection: sqlite3.Connection, selection: Selection, questions: Sequence[int] | None = None
 ) -> list[SolutionRow]:
-    """Yield the chosen solutions by problem, in the order of import; no excluded ones.
+    """Yield the chosen solutions by problem, in the order of import, without excluded ones.
 
     Args:
         questions: Only of these problems; None for all.
@@ -316,8 +315,6 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Sol
 
 
 class RecordedScore(NamedTuple):
-    """The score in a solution's row: the share of tests it passes, its rank, and a test's mean seconds."""
-
     score: float
     rank: float | None
     seconds: float | None
@@ -343,11 +340,10 @@ def has_recorded_scores(connection: sqlite3.Connection) -> bool:
 
 
 def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, GroundTruthFrom]:
-    """Those of the completions that are known to be right, by row id: flagged, or with the text of a canonical
-    solution that people wrote.
+    """Map row ids of solutions known to be right to the reason: flagged, or with the text of a canonical solution
+    written by people.
 
-    A solution that goes on where the prompt ends is compared with the prompt before it; blank space at the end doesn't
-    count.
+    A solution that continues the prompt is compared with the prompt prepended; trailing whitespace is ignored.
     """
     blank = "char(9) || char(10) || char(13) || ' '"
     rows = connection.execute(
@@ -370,8 +366,6 @@ def run_sizes(connection: sqlite3.Connection) -> list[tuple[int, int, str]]:
 
 
 class OutcomeRow(NamedTuple):
-    """The outcomes of a solution's tests in a suite of a run."""
-
     verifier: str
     run: int
     suite: str
@@ -382,10 +376,10 @@ class OutcomeRow(NamedTuple):
 
 
 def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int | None) -> list[OutcomeRow]:
-    """Yield outcomes by run, suite and problem, in the order of import; no excluded solutions.
+    """Yield outcomes by run, suite and problem, in the order of import, without excluded solutions.
 
     Args:
-        run: Only this one; None for those that count, each verifier's newest that has been complete.
+        run: Only this run; None for each verifier's newest run that has been complete.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -405,7 +399,7 @@ def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int 
 
 
 def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: int, suite: str) -> int:
-    """Count the solutions without outcomes of a suite because the process that ran them died; no excluded ones.
+    """Count the solutions without outcomes of a suite because the process that ran them died, without excluded ones.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -433,8 +427,8 @@ class OutcomeCounts(NamedTuple):
     """The counts of a suite's test outcomes in a run on one data set.
 
     Attributes:
-        flagged: Only over solutions that are flagged as their problem's ground truth.
-        tests: Tests times solutions, those left out that were not run or are broken.
+        flagged: Whether the counts are over solutions flagged as their problem's ground truth.
+        tests: Number of tests times solutions, without tests that were not run or are broken.
     """
 
     verifier: str
@@ -449,7 +443,7 @@ class OutcomeCounts(NamedTuple):
 
 
 def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list[OutcomeCounts]:
-    """Count outcomes of tests in complete runs, of flagged ground truths and of all others separately.
+    """Count outcomes of tests in complete runs, separately for flagged ground truths and all others.
 
     Raises:
         UsageError: The selection names something unknown.

@@ -1,12 +1,12 @@
-"""The index that searches ask first: FTS5 with trigrams, in a file of its own beside the database.
+"""The full-text index: FTS5 with trigrams, in a separate file next to the database.
 
-``p.db.columns/search.db`` follows from the texts and may be deleted at any time. In a file of its own it takes no
-lock of the database, is in no copy, bundle or archive of it, and needs nothing there that an older SQLite lacks.
+``p.db.columns/search.db`` is derived from the texts and may be deleted at any time. As a separate file it takes no lock
+on the database, is in no copy, bundle or archive of it, and adds no requirement on the SQLite version.
 
-It keeps neither texts nor positions: 0.4 bytes a byte of text, where one with positions takes 2.3. What it gives are
-candidates, among which the stored texts decide; so neither what FTS5 takes for one letter nor its syntax has a say
-in what is found. Texts that stand in the database are never changed by the program, and new ones have higher row
-ids: the index holds those up to a row id of each table, and whoever searches reads the rest.
+It stores neither texts nor positions, which needs 0.4 bytes for each byte of text instead of 2.3. It returns
+candidates, which are checked against the stored texts, so FTS5's case folding and syntax don't affect results. The
+program never changes stored texts, and new ones have higher row ids: the index covers each table up to a row id, and a
+search reads the rest.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NAME: Final = "search.db"
 Indexed = Literal["questions", "completions"]
 _TRIED: Final = 500
 LEAST: Final = 3
-"""Characters of a trigram: shorter words are in no index."""
+"""Characters of a trigram: shorter words can't be looked up."""
 _MOST: Final = 64
-"""Trigrams that are asked for together; FTS5 takes 256."""
+"""Most trigrams in one query; FTS5 accepts 256."""
 _ROWS: Final = 1_000
 _CHARACTERS: Final = 2_000_000
-"""At most so many rows, and texts of about so many characters, in one transaction."""
+"""Most rows, and about the most characters of texts, in one transaction."""
 _ALWAYS: Final = "content='', columnsize=0, detail='none', tokenize='trigram'"
 _SCHEMA: Final = {
     "questions": f"CREATE VIRTUAL TABLE questions USING fts5(key, text, reference, {_ALWAYS})",
@@ -56,8 +56,8 @@ class TextIndex(NamedTuple):
     """An index in its current state.
 
     Attributes:
-        questions: The row id up to which it holds questions; 0 where it is no help.
-        completions: The same of completions.
+        questions: The row id up to which it covers questions; 0 if it can't be used.
+        completions: The row id up to which it covers completions.
     """
 
     connection: sqlite3.Connection | None = None
@@ -65,10 +65,10 @@ class TextIndex(NamedTuple):
     completions: int = 0
 
     def candidates(self, table: Indexed, search: str, after: int = 0) -> Iterator[int]:
-        """Return row ids, in order, of all rows in the index that contain the text, and of others.
+        """Yield row ids, in order, of all rows in the index that contain the text, and of some that don't.
 
         Raises:
-            DamagedIndexError: It can't be read.
+            DamagedIndexError: The index can't be read.
         """
         if self.connection is not None:
             sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid > ? ORDER BY rowid"
@@ -80,14 +80,13 @@ class TextIndex(NamedTuple):
 
 
 class DamagedIndexError(Exception):
-    """The index can't be read: who searches does without it, and it is made anew."""
+    """The index can't be read: searches work without it, and it is rebuilt."""
 
 
 NO_INDEX: Final = TextIndex()
 
 
 def _trigrams(search: str) -> str:
-    """Return strings for FTS5, all of which a row must contain."""
     found = list(dict.fromkeys(search[at : at + LEAST] for at in range(len(search) - LEAST + 1)))
     some = found[:: -(-len(found) // _MOST)]
     return " ".join('"' + trigram.replace('"', '""') + '"' for trigram in some)
@@ -103,7 +102,6 @@ def helps(search: str) -> bool:
 
 @contextmanager
 def reading(database: Path, reader: sqlite3.Connection) -> Iterator[TextIndex]:
-    """Open the index; `NO_INDEX` if there is none, or none of this database."""
     connection = _opened(path(database))
     if connection is None:
         yield NO_INDEX
@@ -134,13 +132,13 @@ def last_rows(reader: sqlite3.Connection) -> tuple[int, int]:
 
 
 def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
-    """Add some more rows to the index, creating it if need be; after a kill it resumes.
+    """Add some more rows to the index, creating it if needed; resumes after a kill.
 
     Returns:
-        Up to which row ids it holds questions and completions now; None when there are no more of them.
+        The row ids up to which it covers questions and completions; None if it is complete.
 
     Raises:
-        StoreError: No index can be kept here; the message says why.
+        StoreError: No index can be stored here; the message says why.
     """
     place = path(database)
     try:
@@ -151,7 +149,7 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            # It is hurt.
+            # The index is damaged.
             remove(database)
             return _extend(place, reader)
     except (sqlite3.Error, OSError) as error:
@@ -164,7 +162,7 @@ def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
     """Return whether a sampled text that the index should hold is not found in it.
 
     Raises:
-        DamagedIndexError: It can't be read.
+        DamagedIndexError: The index can't be read.
     """
     step = max(1, index.completions // _TRIED)
     rows = reader.execute(

@@ -14,14 +14,14 @@ from workbench.core.database.schema import build_large_indexes, drop_large_index
 from workbench.core.database.selection import shown_item, shown_question
 from workbench.interchange.records import ColumnType
 
-# -- Which tables, and which of their rows, an archive holds.
+# -- The tables of an archive, and the rows of each.
 
 
 class ArchiveTable(NamedTuple):
     """One file of an archive.
 
     Attributes:
-        texts: A table with the same key whose columns are on the same lines.
+        texts: Another table with the same key, whose columns are on the same lines.
         rows: SQL condition that selects rows of the table; all of them if it is empty.
     """
 
@@ -139,7 +139,7 @@ _SHOWN_ITEM: Final = shown_item("{0}")
 _SHOWN_QUESTION: Final = shown_question("{0}")
 _NO_CHECK: Final = f"{_SHOWN_ITEM} AND {{0}} NOT IN (SELECT completion_id FROM check_items)"
 _CHECK: Final = "{0} IN (SELECT completion_id FROM check_items)"
-# A question all of whose completions are checks would tell that something is missing.
+# A question whose completions are all checks would reveal that something is missing.
 _NOT_OF_CHECKS: Final = f"""{_SHOWN_QUESTION} AND ({{0}} NOT IN (
         SELECT o.question_id FROM completions AS o JOIN check_items AS k ON k.completion_id = o.id)
     OR {{0}} IN (SELECT o.question_id FROM completions AS o
@@ -237,7 +237,7 @@ class ArchiveRefused(Exception):
 
 
 class NewDatabase:
-    """A database made of an archive's rows; nothing else has it open.
+    """A database built from an archive's rows; nothing else has it open.
 
     Args:
         path: The new file; the path must not exist.
@@ -298,10 +298,10 @@ def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) ->
 
 
 def require_own_corrections(connection: sqlite3.Connection) -> None:
-    """Raise if someone retracts another person's label or one on another item; anybody may lift an exclusion.
+    """Check that nobody retracts another person's label or one on another item; anyone may lift an exclusion.
 
     Raises:
-        ArchiveRefused: Somebody does.
+        ArchiveRefused: A person does.
     """
     row = connection.execute(_TAKES_ANOTHERS).fetchone()
     if row is not None:

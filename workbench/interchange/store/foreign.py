@@ -68,7 +68,7 @@ class ForeignRun(Struct, frozen=True, kw_only=True):
     """A run and its configuration.
 
     Attributes:
-        provenance: What its outcomes of programs depend on.
+        provenance: Everything that its outcomes of programs depend on.
     """
 
     id: int
@@ -88,7 +88,7 @@ def runs(theirs: Connection) -> list[ForeignRun]:
     """Return all runs, the oldest first.
 
     Raises:
-        MalformedRow: One is not a valid run.
+        MalformedRow: A run is not valid.
     """
     return [_run(*row) for row in theirs.execute(_RUNS)]
 
@@ -115,14 +115,12 @@ def _run(
 
 
 class ForeignItem(NamedTuple):
-    """A completion with a verdict, by its database's own row id."""
-
     id: int
     name: ForeignSubject
 
 
 class ForeignCall(Struct, frozen=True, kw_only=True):
-    """A call that a verdict rests on, with its reply.
+    """A call behind a verdict, with its reply.
 
     Attributes:
         unread_by: The parser that could not read the reply.
@@ -138,8 +136,6 @@ class ForeignCall(Struct, frozen=True, kw_only=True):
 
 
 class MadeAttempt(Struct, frozen=True, kw_only=True):
-    """A call that was sent for an item."""
-
     key: bytes
     url: str
     sent_at: str
@@ -164,7 +160,6 @@ class ForeignVerdict(Struct, frozen=True, kw_only=True):
 
 
 def items(theirs: Connection, run: int, after: int, most: int) -> list[ForeignItem]:
-    """Return the next items with a verdict after a row id, in row id order."""
     rows = theirs.execute(
         "SELECT v.completion_id, d.name, q.key, c.key FROM verdicts AS v "
         "CROSS JOIN completions AS c ON c.id = v.completion_id CROSS JOIN questions AS q ON q.id = c.question_id "
@@ -348,22 +343,15 @@ Record = TypeVar("Record")
 
 
 def _sound(record: Record) -> Record:
-    """Return the record if all its texts are valid Unicode.
-
-    Raises:
-        UnicodeEncodeError: One isn't.
-    """
     msgspec.msgpack.encode(record)
     return record
 
 
-# -- What outcomes of tests rest on; works on any database.
+# -- The inputs behind outcomes of tests; works on any database.
 
 
 def material(connection: Connection, item: int, suites: Sequence[str]) -> list[tuple[object, ...]]:
-    """Return what is run for a solution besides its text: the problem's frame, the text's kind, the tests of some
-    suites.
-    """
+    """Return what a solution is run with: the problem's context, the text's form, the tests of some suites."""
     (question,) = connection.execute("SELECT question_id FROM completions WHERE id = ?", (item,)).fetchone()
     found: list[tuple[object, ...]] = []
     found += connection.execute(
@@ -384,8 +372,6 @@ def material(connection: Connection, item: int, suites: Sequence[str]) -> list[t
 
 
 class ForeignEvolution(NamedTuple):
-    """An evolution by its database's own row id, and its names."""
-
     id: int
     dataset: str
     name: str
@@ -404,7 +390,7 @@ def evolutions(theirs: Connection) -> list[ForeignEvolution]:
     """Return all evolutions, the oldest first.
 
     Raises:
-        MalformedRow: One has no settings.
+        MalformedRow: An evolution has no settings.
     """
     found = []
     for number, dataset, name, config in theirs.execute(
@@ -445,7 +431,7 @@ def solution_names(theirs: Connection, items: Sequence[int]) -> list[ForeignSubj
     """Return the names of solutions, in their order.
 
     Raises:
-        MalformedRow: There is no such solution.
+        MalformedRow: A solution does not exist.
     """
     found = []
     for item in items:

@@ -125,8 +125,6 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
 
 
 class _Gathered:
-    """The rows read so far."""
-
     def __init__(self, take: Callable[[Given], Any]) -> None:
         self._take = take
         self._lines: dict[int, int] = {}

@@ -63,7 +63,6 @@ def agreement_text(report: AgreementReport) -> str:
 
 
 def why_nothing(report: AgreementReport) -> str:
-    """Explain why there are no metrics; "" if there are."""
     if report.paired:
         return ""
     if report.unblinded and not report.labels:

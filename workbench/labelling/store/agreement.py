@@ -101,7 +101,6 @@ class AgreementSubject(NamedTuple):
 
 
 def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict[int, AgreementSubject]:
-    """Map row ids to details of every subject that has labels."""
     texts = [COLUMNS["domain"], COLUMNS["type"], COLUMNS[by] if by else "''"]
     if task == "correctness":
         subject, shown = "c.id", "SELECT subject FROM label_events WHERE task = 'correctness' AND kind = 'label'"
@@ -134,7 +133,6 @@ def gold_origins(connection: sqlite3.Connection) -> dict[int, str]:
 
 
 def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:
-    """Map row ids of assigned subjects to the number of people in the current round."""
     rows = connection.execute(
         "SELECT subject, count(*) FROM assignments WHERE task = ? AND purpose = 'quota' AND state <> 'past' "
         "GROUP BY subject",

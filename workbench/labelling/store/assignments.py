@@ -268,8 +268,6 @@ class SubjectSlots(NamedTuple):
 
 
 class NewSlot(NamedTuple):
-    """A slot to be opened."""
-
     subject: int
     round: int
     number: int
@@ -278,7 +276,6 @@ class NewSlot(NamedTuple):
 
 
 def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[BatchItem]:
-    """Return items by row id, in the given order."""
     rows = connection.execute(
         f"SELECT c.id, c.question_id, c.key, coalesce(s.name, s.domain, {SUBTYPE}, '') FROM json_each(?) AS j "
         f"CROSS JOIN {FROM_ITEMS} WHERE c.id = j.value ORDER BY j.key",

@@ -34,14 +34,11 @@ def opaque(key: bytes, task: Task, row: int) -> str:
 
 
 def carry(connection: sqlite3.Connection, bundle: str, annotator: str, made_at: str) -> None:
-    """Mark a database as the bundle with this id."""
     # The last three columns are those of seals, which bundles of earlier versions have.
     connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?, '[]', x'', x'')", (bundle, annotator, made_at))
 
 
 class Recorded(NamedTuple):
-    """A bundle as recorded in the database that made it."""
-
     bundle: str
     annotator: str
     made_at: str
@@ -68,7 +65,6 @@ def recorded(home: sqlite3.Connection, bundle: str) -> Recorded | None:
 
 
 def subjects(home: sqlite3.Connection, bundle: str) -> dict[Name, int]:
-    """Map the names of a recorded bundle's items and questions to their row ids here."""
     key = secret(home)
     rows = home.execute(
         "SELECT task, subject FROM bundle_items WHERE bundle_id = ?1 UNION SELECT 'type', c.question_id "
@@ -95,7 +91,6 @@ def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject
 
 
 def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, int]:
-    """Map names of items in a bundle of this database to their row ids here."""
     key, wanted = secret(connection), set(names)
     return {name: row for task, row in _bundled(connection) if (name := (task, opaque(key, task, row))) in wanted}
 
@@ -132,8 +127,6 @@ def open_items(connection: sqlite3.Connection, person: int, selection: Selection
 
 
 class BundledSlot(NamedTuple):
-    """A slot in a bundle; see the table ``assignments``."""
-
     round: int
     opened_at: str | None
 

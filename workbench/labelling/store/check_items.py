@@ -33,8 +33,6 @@ class CheckCandidate(NamedTuple):
 
 
 class Check(NamedTuple):
-    """An item with a known answer, with its names and the number of answers."""
-
     dataset: str
     question_id: str
     completion_id: str

@@ -14,8 +14,6 @@ from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 
 
 class ClaimableSlot(NamedTuple):
-    """A slot that may be leased, and its completion."""
-
     slot: int
     completion: int
 

@@ -60,8 +60,6 @@ _SAID = (
 
 
 class ConflictingLabel(NamedTuple):
-    """A label in force on a subject in conflict, without its maker."""
-
     uuid: str
     value: str
     reason: str
@@ -70,7 +68,6 @@ class ConflictingLabel(NamedTuple):
 def waiting(
     connection: sqlite3.Connection, person: int, skipped: frozenset[tuple[str, int]]
 ) -> tuple[Task, int] | None:
-    """Return the first conflict this person may adjudicate; None without one."""
     for task, subject in connection.execute(WAITING, (person, len(skipped) + 1)):
         if (task, subject) not in skipped:
             return task, subject

@@ -34,8 +34,6 @@ HEARD = "answer"
 
 
 class FlagExchange(Struct, frozen=True, kw_only=True):
-    """The text of an earlier flag, and its answer."""
-
     asked: str
     answer: str
     answered_by: str

@@ -10,8 +10,6 @@ _LOOKED_AT = 20_000
 
 
 class Slots(NamedTuple):
-    """Slots for verdicts in the rounds under way."""
-
     done: int
     left: int
 

@@ -36,8 +36,6 @@ class ForeignSubject(NamedTuple):
 
 
 class ForeignGuideline(NamedTuple):
-    """A text of guidelines with its author's row id."""
-
     version: str
     text: str
     author: int
@@ -75,7 +73,6 @@ _LONG = {"note", "tags", "seen", "view"}
 
 
 def subjects(connection: sqlite3.Connection) -> dict[tuple[Task, int], ForeignSubject]:
-    """Map (task, row id) to the item, for all subjects of events."""
     completions = connection.execute(
         "SELECT c.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id "
@@ -92,7 +89,6 @@ def subjects(connection: sqlite3.Connection) -> dict[tuple[Task, int], ForeignSu
 
 
 def people(connection: sqlite3.Connection) -> dict[int, tuple[object, object]]:
-    """Map row ids to name and role."""
     return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, name, role FROM annotators")}
 
 

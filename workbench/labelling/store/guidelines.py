@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 
 class StoredVersion(NamedTuple):
-    """One text with its author and time; it never changes."""
-
     version: str
     text: str
     author: str
@@ -53,7 +51,6 @@ def note_reading(connection: sqlite3.Connection, annotator: int, version: str, a
 
 
 def readers(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Map versions to the people who have read them in the app, in order of reading."""
     rows = connection.execute(
         "SELECT r.version, a.name FROM guideline_readings AS r JOIN annotators AS a ON a.id = r.annotator_id "
         "ORDER BY r.read_at, a.id"

@@ -21,7 +21,6 @@ _QUERY = f"""
 
 
 def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
-    """Yield a run's suggestion for each question, in the order of import."""
     last = None
     for row in connection.execute(f"{_QUERY} ORDER BY q.id, e.rule IS NULL, c.id", (run,)):
         if row[5] != last:
@@ -30,7 +29,6 @@ def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSugges
 
 
 def suggestion_of(connection: sqlite3.Connection, run: int, question: int) -> TypeSuggestion | None:
-    """Return a run's suggestion for one question, by its row id; None if it was not asked."""
     row = connection.execute(
         f"{_QUERY} AND c.question_id = ? ORDER BY e.rule IS NULL, c.id LIMIT 1", (run, question)
     ).fetchone()

@@ -8,13 +8,13 @@ from workbench.measuring.records.paper import CountsTable
 
 
 class ImportedFile(Struct, frozen=True, kw_only=True):
-    """A file items came from.
+    """A source file of items.
 
     Attributes:
-        name: Without its folder.
-        blake2b: BLAKE2b-128 of its bytes as hexadecimal digits; "" where it is not known.
-        read: Rows; read = imported + unchanged + quarantined.
-        swapped_types: Its two type columns stood the wrong way round and were taken the right way.
+        name: Its name without the folder.
+        blake2b: BLAKE2b-128 of its bytes in hexadecimal; "" if unknown.
+        read: Number of rows; read = imported + unchanged + quarantined.
+        swapped_types: Whether its two type columns were swapped, which the import corrected.
     """
 
     dataset: str
@@ -32,8 +32,8 @@ class NamedCount(Struct, frozen=True, kw_only=True):
     """Items with gold that share a source or a model.
 
     Attributes:
-        licence: Of a source, where it is known.
-        drawn: How many questions of a source the items were chosen from; None where that isn't asked.
+        licence: The licence of a source, if known.
+        drawn: Questions of the source from which items were chosen; None if not applicable.
     """
 
     name: str
@@ -60,12 +60,12 @@ class DataCard(Struct, frozen=True, kw_only=True):
     Attributes:
         counts: The paper's table 1.
         crossing: Answer type and domain -> items with gold.
-        gold: Items by where their gold comes from.
-        lengths: By gold label; only where lengths are known.
+        gold: Origin of gold -> items.
+        lengths: Lengths by gold label, of completions with a known length.
         exclusions: Reason -> items, of the whole database.
-        quarantined: Code -> refused rows, of all files.
-        selection_judges: Data set -> judges whose verdicts chose what is in it.
-        quirks: What is odd about the data, a sentence each.
+        quarantined: Code -> rejected rows of all files.
+        selection_judges: Data set -> judges whose verdicts chose its items.
+        quirks: Peculiarities of the data, one sentence each.
     """
 
     counts: CountsTable

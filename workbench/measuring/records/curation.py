@@ -11,18 +11,19 @@ from workbench.core.sets import SetReport
 from workbench.core.taxonomy import TypeReport
 
 DUPLICATE: Final = "duplicate"
-"""Why a question is out that says what another one says; people's reasons are `EXCLUSION_REASONS`."""
+"""The reason of an excluded near-duplicate; people's reasons are `EXCLUSION_REASONS`."""
 
 UNREADABLE: Final = "unreadable"
-"""Why a reply proposes no type: it could not be read."""
+"""The reason of a missing type if the reply could not be parsed."""
 
 TypeOrigin = Literal["people", "file", "one person", "model"]
-"""Who says a type. What people have settled, or the file said, counts everywhere; what one person alone said, or a
-model proposed, counts in draws only, until it is accepted."""
+"""The origin of a type. Resolved types and types from the file count everywhere; one person's types and proposals of
+models count only in draws, until they are accepted.
+"""
 
 COUNTING: Final = ("people", "file")
-"""Whose types count everywhere."""
-"""Who says a question's answer type; people's word goes before the file's, and that before a model's proposal."""
+"""Origins whose types count everywhere."""
+"""The origin of a question's answer type: annotators override the file, and the file overrides a model's proposal."""
 
 
 class Scope(Options, frozen=True, kw_only=True):
@@ -36,15 +37,15 @@ class PoolQuestion(Struct, frozen=True, kw_only=True):
     """A question of the pool and its properties.
 
     Attributes:
-        licence: Its source's; None where nobody knows it.
-        file_type: The subtype's code, else the type's, that its file came with.
-        people_type: The subtype that people have settled: agreed on, or decided or accepted by a third.
-        said_alone: The subtype that one person said, and nobody else yet.
-        disputed: People differ, and nobody has decided yet.
-        proposed: The subtype that the newest proposal says.
-        outside: Why the newest proposal finds no type, such as ``proof``.
-        out: Why the question is out; None for one that is in.
-        complete: How much is known of it: what it has of completions, a type, a source, a licence and a reference.
+        licence: The licence of its source; None if unknown.
+        file_type: The code of the subtype, else of the type, in its file.
+        people_type: The resolved subtype: agreed by annotators, or decided or accepted by a third person.
+        said_alone: The subtype of the only annotator so far.
+        disputed: Whether annotators disagree without a decision yet.
+        proposed: The subtype of the newest proposal.
+        outside: Why the newest proposal has no type, such as ``proof``.
+        out: Why the question is excluded; None if it is not.
+        complete: How many of these it has: completions, a type, a source, a licence and a reference.
     """
 
     id: int
@@ -80,7 +81,7 @@ class DuplicatePair(Struct, frozen=True, kw_only=True):
 
 
 class PoolChange(Struct, frozen=True, kw_only=True):
-    """Questions of one source before and after."""
+    """The number of questions of one source before and after."""
 
     source: str
     before: int
@@ -91,13 +92,13 @@ class DuplicatesReport(Struct, frozen=True, kw_only=True):
     """``workbench curate DB duplicates --json``.
 
     Attributes:
-        similarity: What was compared: ``shingles``, or a model or file of embeddings.
+        similarity: What was compared: ``shingles``, or the model or file of embeddings.
         shingle: Tokens in a shingle; None with embeddings.
-        questions: Looked at: those in scope that are not out.
-        duplicates: Those that say what another one says.
-        across: How many of them have it in another source.
-        excluded: Taken out now; 0 for a plan.
-        pairs: All of them, where asked for.
+        questions: Compared questions: those in scope that are not excluded.
+        duplicates: Questions that duplicate another one.
+        across: Number of duplicates whose original is in another source.
+        excluded: Questions excluded now; 0 in a dry run.
+        pairs: All pairs, if requested.
     """
 
     similarity: str
@@ -116,8 +117,8 @@ class CandidateQuestion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
-        why: What gave rise to it.
-        by: ``rule``, or the model that says so.
+        why: The evidence.
+        by: ``rule``, or the name of the model.
     """
 
     dataset: str
@@ -133,7 +134,7 @@ class OutQuestion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`, or `DUPLICATE`.
-        of: The question that says the same.
+        of: The question that it duplicates.
         by: The person who decided it.
     """
 
@@ -152,7 +153,7 @@ class PoolChanged(Struct, frozen=True, kw_only=True):
     """The result of ``curate exclude`` and its ``--undo``.
 
     Attributes:
-        unchanged: Questions that were as wanted already.
+        unchanged: Questions that already were in the requested state.
     """
 
     excluded: int = 0
@@ -165,11 +166,11 @@ class TypesProposed(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run that shows the calls and their cost.
-        asked: Questions asked about now; those with a proposal of this name are not asked again.
+        asked: Questions sent now; questions with a proposal of this name are not sent again.
         proposed: Subtype -> questions, over all its proposals.
         outside: Why a question has none of the four types -> questions.
-        unreadable: Replies that name no type.
-        failed: Calls that failed for good; the same command tries them again.
+        unreadable: Replies without a type.
+        failed: Calls that failed permanently; the same command repeats them.
     """
 
     name: str
@@ -185,11 +186,11 @@ class TypesReport(Struct, frozen=True, kw_only=True):
     """``workbench curate DB types --json``.
 
     Attributes:
-        counting: Questions whose type counts: settled by people, or said by their file.
-        alone: Questions of which one person alone said a type, whatever their file says.
-        origins: Questions of the pool by who says their type; ``none`` for those without one, ``disputed`` where
-            people differ. ``one person`` and ``model`` do not count until they are accepted.
-        proposals: How each model's proposals agree with what people and files say.
+        counting: Questions whose type counts everywhere: resolved, or from their file.
+        alone: Questions with a type from only one person, regardless of their file.
+        origins: Origin of the type -> questions of the pool; ``none`` for questions without a type, ``disputed`` if
+            annotators disagree. ``one person`` and ``model`` do not count until they are accepted.
+        proposals: Agreement of each model's proposals with annotators and files.
     """
 
     questions: int
@@ -204,8 +205,8 @@ class DrawReport(SetReport, frozen=True, kw_only=True):
 
     Attributes:
         sources, domains: Drawn questions of each.
-        origins: Drawn questions by who says their type.
-        untyped: Questions that could not be drawn for want of a type, by why.
+        origins: Origin of the type -> drawn questions.
+        untyped: Reason for a missing type -> questions that could not be drawn.
     """
 
     origins: dict[str, int]
@@ -216,11 +217,11 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     """One source of the pool: a row of the paper's table 7, and the questions left after curation.
 
     Attributes:
-        licence: None where nobody knows it.
+        licence: None if unknown.
         excluded: Reason -> questions; duplicates are among them.
-        left: Questions that are in.
-        types: Type -> questions that are in; ``none`` for those without one.
-        origins: Questions that are in by who says their type.
+        left: Questions that are not excluded.
+        types: Type -> questions that are not excluded; ``none`` for questions without a type.
+        origins: Origin of the type -> questions that are not excluded.
         drawn: Set -> questions of this source in it, of its newest version.
     """
 
@@ -239,9 +240,9 @@ class PoolStatus(Struct, frozen=True, kw_only=True):
     """``workbench curate DB status --json``.
 
     Attributes:
-        questions: Of the pool; code problems are not among them.
-        stale: Duplicates of a question that has gone out itself since, for another reason.
-        total: All sources taken together.
+        questions: Questions of the pool, without code problems.
+        stale: Duplicates of a question that has since been excluded for another reason.
+        total: All sources together.
     """
 
     questions: int

@@ -25,9 +25,9 @@ class CountRow(Struct, frozen=True, kw_only=True):
     """One count of table 1.
 
     Attributes:
-        of: What is counted; completions are, unless it says questions.
+        of: The unit that is counted: completions or questions.
         group: The answer type or the domain; None for all.
-        counts: Data set -> how many have gold.
+        counts: Data set -> number with gold.
     """
 
     of: CountOf
@@ -39,7 +39,7 @@ class CountsTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=1):
     """The contents of the data sets.
 
     Attributes:
-        without_gold: Data set -> completions that have no gold, and so stand in no row.
+        without_gold: Data set -> completions without gold, which are in no row.
     """
 
     datasets: list[str]
@@ -49,7 +49,7 @@ class CountsTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=1):
 
 
 class DatasetAccuracy(Struct, frozen=True, kw_only=True):
-    """One data set's rows, as ``workbench accuracy`` has them."""
+    """One data set's rows, as in ``workbench accuracy``."""
 
     dataset: str
     rows: list[AccuracyRow]
@@ -59,9 +59,9 @@ class AccuracyTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=2)
     """Accuracy by answer type, with the average.
 
     Attributes:
-        average: How the row over all types is made: over items.
-        kinds: Verifier -> its kind; baselines that need no run have none.
-        undecided: Verifiers left out, as they have not decided a single item.
+        average: How the row over all types averages: over items.
+        kinds: Verifier -> its kind; baselines without a run have none.
+        undecided: Verifiers left out because they have not decided any item.
     """
 
     protocol: Protocol3
@@ -76,12 +76,12 @@ class ReferenceRow(Struct, frozen=True, kw_only=True):
     """A judge with and without the reference answer, on the items both have a verdict for.
 
     Attributes:
-        n: How many there are.
-        unpaired: Items with gold that count for one of the two only.
-        delta: Accuracy without less accuracy with it.
+        n: Number of these items.
+        unpaired: Items with gold that count for only one of the two.
+        delta: Accuracy without the reference minus accuracy with it.
         ci: Its 95 % interval, clustered by question.
-        p: Of the paired permutation by question.
-        selection_judges: Those of the two that helped, or whose model helped, to choose the items.
+        p: p-value of the paired permutation test by question.
+        selection_judges: Those of the two that, or whose models, helped to choose the items.
     """
 
     dataset: str
@@ -115,9 +115,9 @@ class DatasetPairs(Struct, frozen=True, kw_only=True):
     """One data set's pairs of completions.
 
     Attributes:
-        refused: Why it has none; None where each question has one correct and one incorrect completion.
-        reports: One a verifier that gives scores.
-        left_out: Verifiers whose scores are too few, and why.
+        refused: Why it has no pairs; None if each question has one correct and one incorrect completion.
+        reports: One for each verifier with scores.
+        left_out: Verifiers with too few scores -> the reason.
     """
 
     dataset: str
@@ -130,7 +130,7 @@ class BenchmarkScore(Struct, frozen=True, kw_only=True):
     """A verifier's score on a benchmark outside this project.
 
     Attributes:
-        score: A share.
+        score: The score as a fraction.
     """
 
     verifier: str
@@ -142,7 +142,7 @@ class PairwiseTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=4)
     """How often the correct completion of a question scores above the incorrect one; a tie is wrong.
 
     Attributes:
-        elsewhere: What was said of other benchmarks, to stand beside it.
+        elsewhere: Scores on other benchmarks, for comparison.
     """
 
     average: Literal["micro"] = "micro"
@@ -152,7 +152,7 @@ class PairwiseTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=4)
 
 
 class SubtypeTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=5):
-    """Accuracy by answer subtype, set against the type's.
+    """Accuracy by answer subtype, compared with the type's accuracy.
 
     Attributes:
         sets: Each verifier's rows: all items, its types, then its subtypes with ``delta``.

@@ -20,7 +20,7 @@ QUEUES: Final[dict[Queue, str]] = {
     "flips": "One verifier's verdict differs between its samples or runs.",
     "annotators": "Two annotators disagree.",
 }
-"""The queues of disagreements, in the order they are offered, each with what stands in it."""
+"""The queues of disagreements, in order of display, each with its contents."""
 
 ErrorCategory = Literal[
     "extraction",
@@ -51,7 +51,7 @@ ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
     "question-unclear": "The question allows more than one answer.",
     "other": "None of these: say what in the note.",
 }
-"""Why a verifier erred, by code, each in words."""
+"""Causes of a verifier's errors: code -> description."""
 ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
     "extraction": "read another text",
     "equivalence": "wrong on equal forms",
@@ -66,7 +66,7 @@ ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
     "question-unclear": "more than one answer",
     "other": "or one of your own",
 }
-"""The same in so few words that they stand beside their names."""
+"""The same in a few words, for display next to their names."""
 
 CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
     "extraction": "It took another text for the program.",
@@ -78,7 +78,7 @@ CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
     "reference-unclear": "The reference solution, or a test, is wrong.",
     "question-unclear": "The problem allows more than one behaviour.",
 }
-"""What the categories are of verdicts on programs, which have no final answer."""
+"""The categories of verdicts on programs, which have no final answer."""
 CODE_ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = ERRORS_IN_SHORT | {
     "equivalence": "wrong on equal programs",
     "units": "types, precision, rounding",
@@ -92,7 +92,7 @@ GoldWord = Literal["correct", "incorrect", "none"]
 
 
 LONGEST_NOTE: Final = 100_000
-"""Characters a note may have."""
+"""Maximum characters of a note."""
 
 
 class RunVote(Struct, frozen=True, kw_only=True):
@@ -108,11 +108,11 @@ class Disagreement(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: The completion's row id.
-        score: How suspicious the item is; a queue is in falling order. Its meaning is the queue's own.
-        why: In plain words, with the figures behind the score.
-        gold: ``none`` where the item has none.
-        votes: Verdicts of the verifiers asked about that have judged the item.
-        reviews: What stands decided of the item, the newest last; empty for an item nobody has reviewed.
+        score: How suspicious the item is; a queue is in descending order. Its meaning depends on the queue.
+        why: Why the item is in the queue, with the numbers behind the score.
+        gold: ``none`` without gold.
+        votes: Verdicts of the queried verifiers on the item.
+        reviews: Reviews of the item in force, the newest last; empty without any.
     """
 
     id: int
@@ -132,13 +132,13 @@ class Review(Struct, frozen=True, kw_only=True):
     """One decision of a reviewer.
 
     Attributes:
-        kind: ``confirmed``: gold is right as it stands. ``reannotate``: people are to label the item anew. ``error``:
-            gold is right and the verifier of ``run`` errs, for the reason ``category``. ``retraction``: takes the
-            decision ``supersedes`` back.
+        kind: ``confirmed``: gold is right. ``reannotate``: annotators must label the item again. ``error``: gold is
+            right and the verifier of ``run`` errs, for the reason ``category``. ``retraction``: retracts the decision
+            ``supersedes``.
         run: The run whose verdict was in error; None for the other kinds.
         verifier: The name of that run's verifier.
-        gold: What gold said when the decision was made.
-        queue: Where the item was met.
+        gold: The gold when the decision was made.
+        queue: The queue in which the item was reviewed.
     """
 
     uuid: str
@@ -160,8 +160,8 @@ class ReviewLine(Struct, kw_only=True, omit_defaults=True):
 
     Attributes:
         completion_id: The completion's own id; with ``question_id`` and ``dataset`` it names one item.
-        verifier: Of an error; where the file is read, its newest run with a verdict on the item is meant.
-        supersedes: Of a retraction: the uuid of what it takes back.
+        verifier: The verifier of an error; on import, its newest run with a verdict on the item is used.
+        supersedes: The uuid of the retracted decision.
         created_at: ISO 8601, UTC.
     """
 
@@ -184,17 +184,17 @@ class CurrentReview(ReviewLine, kw_only=True):
     """A review in force, as ``workbench review DB list --json`` shows it.
 
     Attributes:
-        gold_now: What gold says by now; ``gold`` is what it said when the decision was made.
+        gold_now: The current gold; ``gold`` is the gold when the decision was made.
     """
 
     gold_now: GoldWord
 
 
 class ReviewsImported(Struct, kw_only=True):
-    """The result of an import of reviews, in lines.
+    """The result of an import of reviews, as numbers of lines.
 
     Attributes:
-        refusals: The lines that were refused, in their order.
+        refusals: The rejected lines, in order.
     """
 
     imported: int = 0
@@ -208,8 +208,8 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
 
     Attributes:
         group: An answer type or subtype, ``"untyped"``, or None for all items.
-        marked: Errors of this verifier in this group that carry any mark.
-        outdated: Marks beside them on verdicts that gold agrees with by now; they are not counted.
+        marked: Errors of this verifier in this group with any category.
+        outdated: Marks on verdicts that gold agrees with by now; they are not counted.
     """
 
     verifier: str

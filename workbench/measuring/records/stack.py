@@ -1,4 +1,4 @@
-"""Stacks as they are reported: fractions, and null for undefined metrics."""
+"""Reports on stacks: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from workbench.statistics.records.report import AccuracyRow
 
 Interval = tuple[float, float]
 Price = Literal["dollars", "tokens", "seconds", "calls"]
-"""What accuracy is set against; see `workbench.measuring.costs`."""
+"""The unit of cost; see `workbench.measuring.costs`."""
 
 
 class Took(Struct, frozen=True, kw_only=True):
-    """The cost of an average item, as if nothing had been stored before.
+    """The cost of an average item without a cache.
 
     Attributes:
-        calls: Replies its verdict rests on.
-        prompt_tokens: None where a server didn't say.
-        tokens: What was written, thoughts included; None where a server didn't say.
-        seconds: From asking to the reply, summed over calls; of stages that ask nobody their own work.
-        dollars: None where a call has no known price.
+        calls: Replies behind its verdict.
+        prompt_tokens: None if a server didn't report them.
+        tokens: Tokens written, including reasoning; None if a server didn't report them.
+        seconds: From request to reply, summed over calls; for stages without a server, their computing time.
+        dollars: None if a call has no known price.
     """
 
     calls: float
@@ -34,23 +34,23 @@ class Took(Struct, frozen=True, kw_only=True):
 
 
 class StageRow(Struct, frozen=True, kw_only=True):
-    """The results of one stage on the items with gold that reached it: how far its decisions can be trusted.
+    """The results of one stage on the items with gold that reached it.
 
     Attributes:
-        stage: Its place, from 1.
-        settles: The stage as it is spelt.
+        stage: Its position, from 1.
+        settles: The stage as written in the stack.
         group: An answer type; None for all items.
-        reached: Items it was asked about.
-        accepted: Items it decided as correct.
-        accepted_wrong: Those of them that gold calls wrong.
-        refused: Items it decided as incorrect.
-        refused_right: Those of them that gold calls right.
-        left: Items that it leaves; of the last stage those it says without having settled them.
-        wrong: Wrong completions that reached it.
-        right: Right completions that reached it.
-        fpr: Of the wrong completions that reached it the share that it accepted; None where there are none.
+        reached: Items that reached the stage.
+        accepted: Items that it accepted.
+        accepted_wrong: Accepted items whose gold is incorrect.
+        refused: Items that it rejected.
+        refused_right: Rejected items whose gold is correct.
+        left: Deferred items; for the last stage, items that it left undecided.
+        wrong: Incorrect completions that reached it.
+        right: Correct completions that reached it.
+        fpr: Share of incorrect completions that it accepted, of those that reached it; None without any.
         fpr_ci: Its 95 % interval, clustered by question.
-        fnr: Of the right completions that reached it the share that it refused; None where there are none.
+        fnr: Share of correct completions that it rejected, of those that reached it; None without any.
         fnr_ci: Its 95 % interval, clustered by question.
     """
 
@@ -72,10 +72,10 @@ class StageRow(Struct, frozen=True, kw_only=True):
 
 
 class StackAlone(Struct, frozen=True, kw_only=True):
-    """One verifier of a stack, asked about all items.
+    """One verifier of a stack, applied to all items.
 
     Attributes:
-        against: The stack (A) against it (B); None where no item counts for both, and where it stands by itself.
+        against: The stack (A) compared with it (B); None if no item counts for both, and without a stack.
     """
 
     figures: AccuracyRow
@@ -87,14 +87,14 @@ class SimulatedStack(Struct, frozen=True, kw_only=True):
     """A stack on stored verdicts.
 
     Attributes:
-        stages: As they are spelt.
-        items: Items with gold on which every stage that they reach has a verdict.
-        lacking: Items with gold that lack one, and are left out.
-        figures: What the stack's verdicts are worth.
-        took: What they take.
-        rows: For each stage the row of all items, then one row a type.
-        alone: Each of its verifiers on the same items, as if it were asked about all.
-        against: The stack (A) against each of these (B); None where no item counts for both.
+        stages: As written in the stack.
+        items: Items with gold that have a verdict of every stage that they reach.
+        lacking: Items with gold that lack such a verdict, and are left out.
+        figures: The metrics of the stack's verdicts.
+        took: The cost of the verdicts.
+        rows: For each stage one row for all items, then one for each type.
+        alone: Each of its verifiers applied to all of the same items.
+        against: The stack (A) compared with each of these (B); None if no item counts for both.
     """
 
     stages: str
@@ -110,22 +110,23 @@ class SimulatedStack(Struct, frozen=True, kw_only=True):
 
 
 class StackChoice(Struct, frozen=True, kw_only=True):
-    """The stack that one selection rule gives, and its results on unseen questions.
+    """The stack chosen by one selection rule, and its results on unseen questions.
 
     Attributes:
-        wanted: What was wanted: ``"best"``, ``"under"`` a price, ``"not_worse"`` than the reference, or a point of the
-            ``"front"``: the most accurate that takes no more than ``cap``.
-        cap: What an item may take at most; None without such a bound.
-        stages: What is chosen on all questions, as the kind ``stack`` takes it.
-        same: Folds outside of which the very same is chosen.
-        apparent: Its accuracy on all items, which the choice flatters; None where none counts.
-        apparent_took: What an item takes with it.
-        figures: Cross-fitted: each item judged by the stack that was chosen without its question.
-        took: What an item takes so.
-        against_best: These verdicts (A) against the best single verifier (B), chosen in the same way; None where no
+        wanted: The rule: ``"best"``, ``"under"`` a price, ``"not_worse"`` than the reference, or a point of the
+            ``"front"``: the most accurate stack that costs at most ``cap``.
+        cap: Maximum cost of an item; None without a limit.
+        stages: The stack chosen on all questions, in the syntax of the kind ``stack``.
+        same: Folds for which the same stack is chosen without them.
+        apparent: Its accuracy on all items, which has selection bias; None without counted items.
+        apparent_took: Its cost of an item on all items.
+        figures: Cross-fitted: each item is judged by the stack chosen without its question.
+        took: The cross-fitted cost of an item.
+        against_best: These verdicts (A) compared with the best single verifier (B), chosen in the same way; None if no
             item counts for both.
-        against_reference: The same against the reference; None without one, or where it is the reference itself.
-        not_worse: Whether the interval of the latter lies above the margin; None without a reference.
+        against_reference: The same compared with the reference; None without a reference, or if the stack is the
+            reference itself.
+        not_worse: Whether the interval of this difference is above the margin; None without a reference.
     """
 
     wanted: Literal["best", "under", "not_worse", "front"]
@@ -142,24 +143,24 @@ class StackChoice(Struct, frozen=True, kw_only=True):
 
 
 class StackReport(Struct, frozen=True, kw_only=True):
-    """The best stacks of verifiers, chosen on some questions and judged on the others.
+    """The best stacks of verifiers, chosen on some questions and evaluated on the others.
 
     Attributes:
         items: Items with gold that all verifiers have judged.
         questions: Their questions.
         unjudged: Items with gold that lack a verifier's verdict, and are left out.
-        verifiers: Those that stacks were made of.
-        candidates: How many stacks were looked at, types aside.
-        against: What ``cap`` and the front are in.
-        folds: Parts of the questions.
-        seed: Of the folds.
-        reference: The verifier that one may not be worse than.
-        margin: By how much, as a share.
+        verifiers: Verifiers used in stacks.
+        candidates: Number of stacks searched, not counting types.
+        against: The unit of ``cap`` and of the front.
+        folds: Number of parts of the questions.
+        seed: Seed of the folds.
+        reference: The verifier for the non-inferiority comparison.
+        margin: Its margin, as a fraction.
         alone: Each verifier by itself.
-        choices: What was asked for.
-        front: The most accurate for no more than so much, from cheap to dear.
-        stages: What each stage of the best settled, chosen on all questions; see `StageRow`.
-        failed: Verifiers left out because they failed on every item they were asked about, and on how many.
+        choices: The requested choices.
+        front: The most accurate stack for each cost, from cheap to expensive.
+        stages: The results of each stage of the best stack, chosen on all questions; see `StageRow`.
+        failed: Verifiers left out because they failed on every item -> number of items.
     """
 
     items: int

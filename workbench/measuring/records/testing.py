@@ -7,7 +7,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 Fate = Literal["none", "all", "broken", "apart", "mixed"]
-"""What came of a test."""
+"""The result of a test over all solutions."""
 FATES: Final[dict[Fate, str]] = {
     "none": "passed by no solution",
     "all": "passed by every solution",
@@ -15,7 +15,7 @@ FATES: Final[dict[Fate, str]] = {
     "apart": "set apart",
     "mixed": "passed by some",
 }
-"""The same in words."""
+"""Descriptions of the results."""
 
 
 class TestFigures(Struct, frozen=True, kw_only=True):
@@ -23,9 +23,9 @@ class TestFigures(Struct, frozen=True, kw_only=True):
 
     Attributes:
         question: Row id of the problem.
-        position: The test's place in the suite, from 0.
-        ran: Solutions that it was run on and counts for.
-        why: By what it is broken, or why it was set apart, and by whom; else "".
+        position: The test's position in the suite, from 0.
+        ran: Solutions on which it was run and counts.
+        why: Why it is broken, or why and by whom it was excluded; else "".
     """
 
     __test__ = False
@@ -43,7 +43,6 @@ class TestFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def rate(self) -> float | None:
-        """Return the share of solutions that pass; None where it was run on none."""
         return self.passed / self.ran if self.ran else None
 
 
@@ -51,10 +50,10 @@ class ProblemFigures(Struct, frozen=True, kw_only=True):
     """The results of a problem's solutions.
 
     Attributes:
-        judged: Solutions for which a test counts.
-        passing: Those of them that pass every test that counts.
-        tests: In the suite's order.
-        order: Ids of solutions with the tests each passes, the most first.
+        judged: Solutions with at least one counted test.
+        passing: Judged solutions that pass every counted test.
+        tests: Tests in the suite's order.
+        order: Ids of solutions with the number of passed tests, in descending order.
     """
 
     dataset: str
@@ -67,7 +66,6 @@ class ProblemFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def pass_at_1(self) -> float | None:
-        """Return the share of judged solutions that pass; None without any."""
         return self.passing / self.judged if self.judged else None
 
     def count(self, fate: Fate) -> int:
@@ -78,7 +76,7 @@ class SuiteFigures(Struct, frozen=True, kw_only=True):
     """The results of a run on a suite of tests.
 
     Attributes:
-        lost: Solutions over which the sandbox died: they are in no figure.
+        lost: Solutions on which the sandbox crashed; they are in no metric.
     """
 
     verifier: str
@@ -93,6 +91,6 @@ class SuiteFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def pass_at_1(self) -> float | None:
-        """Return the mean over the problems that have one."""
+        """Return the mean over the problems with a pass@1."""
         known = [problem.pass_at_1 for problem in self.problems if problem.pass_at_1 is not None]
         return sum(known) / len(known) if known else None

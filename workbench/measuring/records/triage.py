@@ -17,11 +17,11 @@ class TriageScope(NamedTuple):
 
     Attributes:
         words: The items in words: ``type C``, ``queue verifier-gold``.
-        verifiers: Whose errors are looked for.
-        items: Row ids of the items on which one of them differs from gold, in the order in which they are met.
-        judged: How many items they were chosen from; None where nobody counted.
-        protocol: How undecided verdicts were counted; empty where they were not.
-        queue: The queue they come from, if they do.
+        verifiers: The verifiers whose errors are triaged.
+        items: Row ids of the items on which one of them differs from gold, in order of display.
+        judged: Number of items from which they were chosen; None if unknown.
+        protocol: How undecided verdicts were counted; empty if not applicable.
+        queue: The queue of the items, if any.
     """
 
     words: str
@@ -36,7 +36,7 @@ class Cause(NamedTuple):
     """The cause of an error: a category of the taxonomy, or a reviewer's custom one.
 
     Attributes:
-        own: The name of a cause that the taxonomy does not have; its category is ``other``.
+        own: The name of a custom cause, whose category is ``other``.
     """
 
     category: ErrorCategory
@@ -48,20 +48,21 @@ class Cause(NamedTuple):
 
 
 class TriageCase(Struct, frozen=True, kw_only=True):
-    """One item as its card shows it; texts are cut to what a card has room for.
+    """One item as its card shows it; texts are cut to fit the card.
 
     Attributes:
         id: The completion's row id.
-        reference: The reference's final answer; empty where none was found.
-        reference_found: How that was found.
-        reference_end: The reference's end, where none was found.
-        before: What stands before the completion's final answer, in its sentence.
-        after: What stands behind it.
-        erring: The verdicts that differ from gold, of those that are triaged: where some decide, only those.
-        read: The answers that the first of them compared, where it read others than these; else empty.
-        reason: The reason it gave; empty without one.
-        reviews: What stands decided of the item, the newest last.
-        is_code: Reference and completion are programs, whole in the place of final answers; what differs isn't named.
+        reference: The reference's final answer; empty if none was found.
+        reference_found: How it was found.
+        reference_end: The reference's end, if no final answer was found.
+        before: The text before the completion's final answer, in its sentence.
+        after: The text after it.
+        erring: The triaged verdicts that differ from gold; if some of them decide, only those.
+        read: The answers that the first of these verdicts compared, if they differ from the card's; else empty.
+        reason: The reason of the first of these verdicts; empty without one.
+        reviews: Reviews of the item in force, the newest last.
+        is_code: Whether reference and completion are programs, shown instead of final answers; differences are not
+            named.
     """
 
     id: int
@@ -86,9 +87,7 @@ class TriageCase(Struct, frozen=True, kw_only=True):
 
     @property
     def likeness(self) -> tuple[tuple[DifferenceKind, ...], GoldWord, int]:
-        """Return the key that similar cases share: what differs, and which side gold is on; programs are never
-        similar.
-        """
+        """Return the key shared by similar cases: kinds of differences, and gold; programs are never similar."""
         return self.differences.kinds, self.gold, self.id if self.is_code else 0
 
     @property
@@ -97,8 +96,6 @@ class TriageCase(Struct, frozen=True, kw_only=True):
 
 
 class CauseMark(NamedTuple):
-    """A cause in force, given to a verdict."""
-
     completion: int
     verifier: str
     type: str
@@ -110,9 +107,9 @@ class TriageTally(NamedTuple):
     """The progress of a triage.
 
     Attributes:
-        marks: The causes that stand, in the order in which they were given.
-        done: Items with one of them.
-        sent_back: Items without one that people are to label anew.
+        marks: The causes in force, in the order in which they were given.
+        done: Items with a cause.
+        sent_back: Items without a cause that were sent back to annotators.
     """
 
     scope: TriageScope
@@ -130,8 +127,8 @@ class TriageLine(Struct, frozen=True, kw_only=True):
 
     Attributes:
         cause: None for all causes together.
-        counts: Type or subtype -> how many.
-        share: Of all of the verifier's errors with a cause; None where there are none.
+        counts: Type or subtype -> number of errors.
+        share: Share of the verifier's errors with any cause; None without any.
     """
 
     verifier: str
@@ -145,8 +142,8 @@ class OpenCases(NamedTuple):
     """Wrong verdicts of a verifier without a cause yet.
 
     Attributes:
-        left: How many.
-        wrong: Of how many.
+        left: Number of verdicts without a cause.
+        wrong: Number of wrong verdicts.
     """
 
     verifier: str

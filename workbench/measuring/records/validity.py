@@ -37,7 +37,7 @@ CHECKS: Final[dict[Check, str]] = {
     "selection": "judges whose verdicts chose what belongs to the data",
     "ceiling": "what wrong labels leave of the best accuracy that can be measured",
 }
-"""What is looked at, by code."""
+"""Checks: code -> description."""
 
 COMPARING: Final[tuple[Check, ...]] = (
     "length",
@@ -48,21 +48,21 @@ COMPARING: Final[tuple[Check, ...]] = (
     "other-script",
     "undecided-by-gold",
 )
-"""Checks whose figure is a difference of shares; that of the others is a share."""
+"""Checks whose estimate is a difference of shares; other checks estimate a share."""
 
 
 class ValidityFinding(Struct, frozen=True, kw_only=True):
     """The result of one check of one verifier.
 
     Attributes:
-        verifier: None for what is true of the labels.
-        n: Items the figure is about.
-        estimate: A share, or for checks that compare a difference of shares (positive: more of the first kind is
-            accepted, or left undecided); None where there is too little to tell.
-        ci: Its 95 % interval, clustered by question; None where there is none.
+        verifier: None for a finding about labels.
+        n: Items behind the estimate.
+        estimate: A share, or for checks in `COMPARING` a difference of shares (positive: more of the first kind is
+            accepted, or left undecided); None with too little data.
+        ci: Its 95 % interval, clustered by question; None without an interval.
         counts: The numbers behind it, by name.
-        sentence: The same in plain words.
-        stands_out: The interval excludes no difference; for shares whether any was seen at all.
+        sentence: The finding in plain words.
+        stands_out: Whether the interval excludes zero; for shares, whether the share is above zero.
     """
 
     check: Check
@@ -79,10 +79,10 @@ class ValidityReport(Struct, frozen=True, kw_only=True):
     """All checks of all verifiers.
 
     Attributes:
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        texts: Completions whose texts were read, for the checks of form.
-        compared: Differences that have an interval; about one of twenty stands out by chance alone.
-        notes: What a reader must know of all findings.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        texts: Completions whose texts were read for the checks of form.
+        compared: Number of differences with an interval; about one in twenty is significant by chance.
+        notes: Notes on all findings.
     """
 
     gold: dict[str, int]

@@ -1,4 +1,4 @@
-"""What is observed of a watched training."""
+"""Reports on watched trainings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ class WordingAlarm(Struct, frozen=True, kw_only=True):
     """A phrasing that suddenly became frequent among accepted completions.
 
     Attributes:
-        wording: Three words in a row; ``#`` is a number, ``^`` the beginning, ``$`` the end.
-        example: A completion that has it.
-        before: Share of questions with an accepted completion that had it before.
-        accepted: The same at this step.
-        rejected: Share of questions with a rejected completion that had it there; None without any.
+        wording: Three consecutive words; ``#`` is a number, ``^`` the beginning, ``$`` the end.
+        example: A completion with the phrasing.
+        before: Share of questions with an accepted completion that had the phrasing before.
+        accepted: The same share at this step.
+        rejected: Share of questions with a rejected completion that had it at this step; None without any.
         evidence: Logarithm of the evidence against chance.
     """
 
@@ -27,13 +27,13 @@ class WordingAlarm(Struct, frozen=True, kw_only=True):
 
 
 class DriftAlarm(Struct, frozen=True, kw_only=True):
-    """A rise of false acceptances, by the audit: the verifier accepts more without more being right.
+    """A rise of false acceptances found by the audit: the verifier accepts more, but not more is correct.
 
     Attributes:
-        step: At which the evidence reached the threshold.
-        bound: The share of all completions that were accepted wrongly before, at most.
+        step: The step at which the evidence reached the threshold.
+        bound: Upper bound on the share of wrongly accepted completions before.
         acceptance: Share of completions that the verifier accepted in the reference steps, and since.
-        right: Share of completions that are right there, estimated.
+        right: Estimated share of correct completions in the reference steps, and since.
         evidence: Logarithm of the evidence against chance.
     """
 
@@ -48,14 +48,14 @@ class TrainingSteps(Struct, frozen=True, kw_only=True):
     """The completions judged over a range of steps, and the labels of the audited share.
 
     Attributes:
-        judged: Completions, without those dropped.
-        acceptance: Share of them that the verifier accepted; exact.
-        audited: Completions that were taken.
-        labelled: Of these, how many are known to be right or wrong.
-        right: Share of completions that are right, estimated from these; None without any.
-        accuracy: Share of verdicts that are right; what is undecided counts as rejected.
-        fpr: Share of wrong completions that are accepted.
-        wrong: Share of accepted completions that are wrong.
+        judged: Completions judged, without dropped ones.
+        acceptance: Exact share of them that the verifier accepted.
+        audited: Completions sampled for the audit.
+        labelled: Audited completions with a known label.
+        right: Estimated share of correct completions; None without labels.
+        accuracy: Share of correct verdicts; undecided ones count as rejected.
+        fpr: Share of incorrect completions that are accepted.
+        wrong: Share of accepted completions that are incorrect.
     """
 
     first: int
@@ -81,10 +81,10 @@ class AlikeGroup(Struct, frozen=True, kw_only=True):
 
     Attributes:
         items: Their row ids.
-        questions: How many questions they answer.
-        wrong: How many of them are known to be wrong; None where nothing is known of any.
-        first, last: Steps.
-        example: The first of them.
+        questions: Number of their questions.
+        wrong: Number of them known to be incorrect; None without labels.
+        first, last: First and last step.
+        example: The first of the completions.
     """
 
     items: list[int]
@@ -100,12 +100,12 @@ class TrainingReport(Struct, frozen=True, kw_only=True):
     """A training.
 
     Attributes:
-        share: Of what was judged that was to be taken.
-        scored_by: Whose verdicts say what is right; None for gold.
-        all: Every step together; None before the first.
+        share: Share of judged completions sampled for the audit.
+        scored_by: The verifier whose verdicts count as truth; None for gold.
+        all: All steps together; None before the first one.
         steps: Parts of the training, in order.
-        wordings: Alarms about wordings.
-        drift: An alarm about what is accepted wrongly; None without one.
+        wordings: Alarms about phrasings.
+        drift: An alarm about false acceptances; None without one.
         alike: Groups of accepted completions, the largest first.
         left_out: Accepted completions that were not compared.
     """

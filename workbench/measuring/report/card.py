@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray
 
 
-# -- What is in a part of the data: counts of what has gold, and whether its questions are pairs.
+# -- Contents of a part of the data: counts of items with gold, and whether its questions are pairs.
 
 
 CountKey = tuple[CountOf, str | None]
-"""What is counted, and the answer type or domain it is counted in."""
+"""The counted unit, and the answer type or domain of the count."""
 
 
 class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
-    """The items of a part that have gold.
+    """The items with gold in a part of the data.
 
     Attributes:
-        rows: Their places among all items (int64).
+        rows: Their positions among all items (int64).
         question: Row ids of their questions.
         gold: 1 correct, 0 incorrect.
-        without_gold: How many items of the part have none.
+        without_gold: Number of items without gold in the part.
     """
 
     rows: IntArray
@@ -69,11 +69,11 @@ class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class PartCounts(Struct, frozen=True, kw_only=True):
-    """A part in numbers.
+    """Counts of a part of the data.
 
     Attributes:
-        counts: How many have gold; a type or domain without any is left out.
-        without_gold: Completions that have none.
+        counts: Numbers with gold; a type or domain without any is left out.
+        without_gold: Completions without gold.
     """
 
     counts: dict[CountKey, int]
@@ -85,7 +85,6 @@ class PartCounts(Struct, frozen=True, kw_only=True):
 
 
 def count_part(everything: Columns, part: GoldItems) -> PartCounts:
-    """Count a part as the paper's table 1 does."""
     import numpy as np
 
     from workbench.statistics.intervals import distinct
@@ -105,14 +104,15 @@ def count_part(everything: Columns, part: GoldItems) -> PartCounts:
 
 
 def count_order(keys: Iterable[CountKey]) -> list[CountKey]:
-    """Sort distinct keys as in the paper's table."""
     from workbench.statistics.accuracy import group_order
 
     return sorted(set(keys), key=lambda key: (COUNTS.index(key[0]), group_order(key[1] or "")))
 
 
 def unpaired(part: GoldItems) -> str:
-    """Explain why the questions of a part are no pairs of one correct and one incorrect completion; "" if all are."""
+    """Explain why the questions of a part are not pairs of one correct and one incorrect completion; "" if they all
+    are.
+    """
     import numpy as np
 
     from workbench.statistics.intervals import distinct
@@ -147,9 +147,9 @@ def data_card(
     """Count the data of a project.
 
     Args:
-        known: The columns, where gold is another than today's.
-        together: Count the items in one column of this name, not in one a data set.
-        texts: The hashes of all completions, where they have been read already.
+        known: The columns, if gold differs from today's.
+        together: Count the items in one column of this name instead of one for each data set.
+        texts: The hashes of all completions, if already read.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -177,14 +177,13 @@ def data_card(
 
 
 def counts_table(everything: Columns, gold: GoldChoice, kept: BoolArray | None = None) -> CountsTable:
-    """Return the paper's table 1 of the data sets; of the items in `kept` only, if given."""
+    """Return the paper's table 1 of the data sets; only of the items in `kept`, if given."""
     names = sorted(everything.groups("dataset").names)
     found = {name: count_part(everything, GoldItems.of(everything, gold, kept, dataset=name)) for name in names}
     return counts_of({name: counts for name, counts in found.items() if counts.items}, gold)
 
 
 def counts_of(found: Mapping[str, PartCounts], gold: GoldChoice) -> CountsTable:
-    """Return the paper's table 1 of parts by name."""
     rows = [
         CountRow(of=of, group=group, counts={name: counts.counts.get((of, group), 0) for name, counts in found.items()})
         for of, group in count_order(key for counts in found.values() for key in counts.counts)

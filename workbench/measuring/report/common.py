@@ -28,9 +28,9 @@ from workbench.tables.table import Column, Columns, Record, column, count, ends,
 
 _SHORT_NAME = 20
 CONSTANT = "always-incorrect"
-"""The baseline that accepts nothing; whether it has a run or not."""
+"""The baseline that accepts nothing, with or without a run."""
 CONSTANTS = (CONSTANT, "always-correct")
-"""Baselines that say the same of every item."""
+"""Baselines with the same verdict on every item."""
 
 
 def ranked(contents: Contents) -> list[AccuracyRow]:
@@ -43,7 +43,6 @@ def own(contents: Contents) -> list[AccuracyRow]:
 
 
 def best_constant(rows: Iterable[AccuracyRow], group: str | None = None) -> AccuracyRow | None:
-    """Return the better of the two constant verdicts; "incorrect" if they are equal."""
     found = [row for row in rows if row.verifier in CONSTANTS and row.group == group and row.accuracy is not None]
     return max(found, key=lambda row: (row.accuracy or 0.0, row.verifier == CONSTANT), default=None)
 
@@ -83,10 +82,10 @@ def decimals(heading: str, value: Callable[[Record], float | None], *, there: bo
 
 
 class ColourScale:
-    """The colours of one table: from its least to its greatest accuracy.
+    """The colour scale of one table, from its least to its greatest accuracy.
 
     Attributes:
-        note: What the colours stand for.
+        note: The legend of the colours.
     """
 
     def __init__(self, rows: Sequence[AccuracyRow]) -> None:
@@ -118,7 +117,7 @@ def sizes(report: AccuracyReport) -> dict[str | None, int]:
     return found
 
 
-# -- The first page: every verifier on all items, beside what needs no verifier at all.
+# -- The first page: every verifier on all items, next to the baselines.
 
 
 def summary_section(contents: Contents) -> Section:

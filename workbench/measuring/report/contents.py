@@ -1,4 +1,4 @@
-"""The contents of a report, as numbers and texts, before they become words, tables and plots."""
+"""The contents of a report as data, before they become sentences, tables and plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ERROR_KINDS: tuple[ErrorKind, ...] = ("accepted", "refused", "undecided")
 
 
 class ConfusionCounts(Struct, frozen=True, kw_only=True):
-    """A verifier's verdicts on correct and on incorrect completions: correct, incorrect, undecided."""
+    """Counts of a verifier's verdicts on correct and on incorrect completions: correct, incorrect, undecided."""
 
     verifier: str
     of_correct: tuple[int, int, int]
@@ -52,9 +52,9 @@ class Scores(Struct, frozen=True, kw_only=True):
 
     Attributes:
         n: Items with gold and a score.
-        auroc: None when gold lacks a class.
-        threshold: The least score that counts as correct; None where the verifier has none.
-        probability: All scores are from 0 to 1, so that they can be read as chances.
+        auroc: None if gold lacks a class.
+        threshold: The least score that counts as correct; None if the verifier has none.
+        probability: Whether all scores are from 0 to 1, so that they can be probabilities.
     """
 
     verifier: str
@@ -66,12 +66,12 @@ class Scores(Struct, frozen=True, kw_only=True):
 
 
 class ErrorExample(Struct, frozen=True, kw_only=True):
-    """An item that a verifier judges wrongly; texts may be shortened, which they then say.
+    """An item that a verifier judges wrongly; texts may be shortened, which is marked.
 
     Attributes:
-        others_right: How many of the other verifiers judge it rightly.
-        others: How many of them have judged it.
-        why: The verdict's reason in words; "" where its code says nothing to anyone.
+        others_right: Number of other verifiers that judge it correctly.
+        others: Number of other verifiers that have judged it.
+        why: The verdict's reason in words; "" if its code has no description.
         answer: The reference's final answer.
         ending: The completion's end.
     """
@@ -99,7 +99,7 @@ class ErrorExample(Struct, frozen=True, kw_only=True):
 
 
 class Errors(Struct, frozen=True, kw_only=True):
-    """One verifier's errors of one kind: how many, and the first of them."""
+    """One verifier's errors of one kind: their number, and the first of them."""
 
     verifier: str
     kind: ErrorKind
@@ -108,11 +108,11 @@ class Errors(Struct, frozen=True, kw_only=True):
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
-    """The run a verifier's metrics come from, and what identifies its configuration.
+    """The run behind a verifier's metrics, and the identity of its configuration.
 
     Attributes:
-        version: Of its rules, parser or library.
-        identity: Template, parser, model and sampling, where the configuration has them.
+        version: Version of its rules, parser or library.
+        identity: Template, parser, model and sampling, if the configuration has them.
     """
 
     verifier: str
@@ -145,17 +145,17 @@ class Contents(Struct, frozen=True, kw_only=True):
     """The contents of a report.
 
     Attributes:
-        selection: Which items, in words.
-        overall: All items.
-        by: What items are grouped by -> the figures.
-        family: The verifiers against each other; None where fewer than two can be compared.
-        validity: Whether verdicts follow what they should not; None without a verifier that decides.
-        agreement: How far people agree; None without labels.
-        causes: Why verifiers err, as reviewers gave it case by case.
-        examples: How many examples an error has at most.
-        tests: What came of solutions' tests, by run and suite.
-        trainings: What is seen of trainings that are watched.
-        costs: What verdicts take; None where no verifier asks a model.
+        selection: The items in words.
+        overall: Metrics on all items.
+        by: Grouping -> its metrics.
+        family: Comparisons between the verifiers; None with fewer than two comparable ones.
+        validity: Bias checks; None without a verifier that decides.
+        agreement: The annotators' agreement; None without labels.
+        causes: Causes of errors, as reviewers assigned them.
+        examples: Most examples for each kind of error.
+        tests: Test results by run and suite.
+        trainings: Reports on watched trainings.
+        costs: Costs of verdicts; None if no verifier calls a model.
     """
 
     database: str

@@ -51,11 +51,11 @@ from workbench.tables.document import (
 from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
 
 _OPEN = ("subtype", "domain")
-"""Breakdowns that are not folded away."""
+"""Breakdowns that are not collapsed."""
 _MARK = "*"
-"""Stands at a q-value below `LEVEL`."""
+"""Marks a q-value below `LEVEL`."""
 _ABREAST = 5
-"""Verifiers side by side in one table; baselines come beside them."""
+"""Most verifiers side by side in one table, in addition to baselines."""
 _MOST_GROUPS = 60
 _WORDS = {
     "type": "answer type",
@@ -126,7 +126,7 @@ def across(contents: Contents, report: AccuracyReport) -> Table:
 
 
 def down(contents: Contents, by: str, report: AccuracyReport) -> list[Table]:
-    """Tabulate groups down, verifiers across; several tables where the verifiers don't fit next to each other."""
+    """Tabulate groups as rows and verifiers as columns, in several tables if the verifiers don't fit."""
     verifiers = own(contents)
     baselines = [row for row in ranked(contents) if is_baseline(row)]
     parts = [verifiers[first : first + _ABREAST] for first in range(0, len(verifiers), _ABREAST)]
@@ -143,7 +143,7 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
         if group in shown:
             rows += _type_row(contents, group, verifiers, rows) if by == "subtype" else []
             line = [cells.get((row.verifier, group)) for row in verifiers]
-            # What has no type is part of none: it stands beside the types.
+            # Items without a type belong to no type; they get a column next to the types.
             inside = by == "subtype" and group != UNTYPED
             name = f"{'   ' if inside else ''}{group_name(group, by)}"
             own_cells = (Cell(name), Cell(f"{size[group]:,}"), *(scale.cell(row, delta(row)) for row in line))
@@ -184,7 +184,6 @@ def _type_row(contents: Contents, subtype: str, verifiers: Sequence[AccuracyRow]
 
 
 def delta(row: AccuracyRow | None) -> str:
-    """Format a difference, marked if significant."""
     if row is None or row.delta is None or is_baseline(row):
         return ""
     return f"{difference(row.delta)}{_MARK if row.is_significant else ''}"
@@ -214,7 +213,7 @@ def tables_section(contents: Contents) -> Section | None:
 
 
 _MOST_PAIRS = 40
-"""Rows of pairs above which they are folded away."""
+"""Most rows of pairs that are not collapsed."""
 
 
 def comparison_section(contents: Contents) -> Section | None:
@@ -275,7 +274,7 @@ def _pairs(found: FamilyReport) -> Table:
     return table(caption, _PAIRS, found.family, notes=notes)
 
 
-# -- Whether verdicts follow what they should not.
+# -- Bias checks of verdicts.
 
 
 def validity_section(contents: Contents) -> Section | None:
@@ -312,7 +311,7 @@ def _ends(finding: ValidityFinding) -> str:
     return NONE if finding.ci is None else " to ".join(map(_shown(finding), finding.ci))
 
 
-# -- What each verifier said of correct and of incorrect completions: its verdicts, and its scores.
+# -- Each verifier's verdicts and scores on correct and on incorrect completions.
 
 
 def confusion_section(contents: Contents) -> Section | None:
@@ -339,7 +338,7 @@ def _cell(number: int, whole: int) -> Cell:
     return Cell(f"{number:,}", shade=shade(number / whole, 0.0, 1.0), small=percentage(number / whole))
 
 
-# -- scores ------------------------------------------------------------------------------------------
+# -- Scores.
 
 
 def cost_section(contents: Contents) -> Section | None:
@@ -389,7 +388,7 @@ def calibration_plot(found: Scores) -> Scatter:
     )
 
 
-# -- Why verifiers err, as reviewers gave it in triage.
+# -- Causes of errors, as reviewers assigned them in triage.
 
 
 def causes_section(contents: Contents) -> Section | None:
@@ -411,7 +410,7 @@ def causes_section(contents: Contents) -> Section | None:
     return Section("causes", "Causes of errors", (table(caption, columns, contents.causes),))
 
 
-# -- Trainings that are watched.
+# -- Watched trainings.
 
 
 def training_section(contents: Contents) -> Section | None:

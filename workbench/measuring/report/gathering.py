@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 
-# -- The report: figures and texts in, a document out.
+# -- The report: from metrics and texts to a document.
 
 
 SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
@@ -106,14 +106,14 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
     provenance_section,
     tables_section,
 )
-"""One line a section, in the order they are read."""
+"""The sections in reading order."""
 
 
 def report_document(contents: Contents, more: Sequence[Section] = ()) -> Document:
     """Assemble all sections that have contents.
 
     Args:
-        more: What other jobs have to say, before the methods.
+        more: Sections of other packages, before the methods.
     """
     place = SECTIONS.index(methods_section)
     made = (*(make(contents) for make in SECTIONS[:place]), *more, *(make(contents) for make in SECTIONS[place:]))
@@ -143,20 +143,19 @@ def _items(contents: Contents) -> str:
     )
 
 
-# -- Scores beside gold: how they are spread, and what share is correct at which score.
+# -- Scores next to gold: their distribution, and the share of correct completions by score.
 
 
 _BINS = 20
 _PROBABILITY_BINS = 10
 _THRESHOLD = "threshold"
 _HUGE = 2.0**50
-"""Half a point more or less is as good as nothing to scores of this size."""
+"""Magnitude of scores from which half a point is negligible."""
 
 
 def scores_of(
     everything: Columns, part: GoldItems, judge: VerifierRun, known: ConfiguredVerifier | None, overall: AccuracyReport
 ) -> Scores | None:
-    """Return a verifier's scores on a part of the items; None without scores."""
     import numpy as np
 
     column = everything.score(judge.run)
@@ -185,7 +184,7 @@ def _bins(score: FloatArray, gold: IntArray, probability: bool) -> list[ScoreBin
     low, high = (0.0, 1.0) if probability else (float(score.min()), float(score.max()))
     if low == high:
         low, high = (low - 0.5, high + 0.5) if abs(low) < _HUGE else (min(low, 0.0), max(high, 0.0))
-    # Scores can be so large that no number says how far they are apart.
+    # The range of very large scores may exceed the largest float.
     scale = max(abs(low), abs(high))
     edges = np.linspace(low / scale, high / scale, (_PROBABILITY_BINS if probability else _BINS) + 1) * scale
     place = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
@@ -210,18 +209,18 @@ def _threshold(known: ConfiguredVerifier | None) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-# -- A verifier's errors, and those most worth a reader's look: the ones that are its own.
+# -- A verifier's errors, those that other verifiers don't share first.
 
 
 _QUESTION, _ANSWER, _ENDING, _DETAIL = 600, 300, 700, 300
-"""Characters of a text that stand in the report."""
+"""Most characters of texts in the report."""
 
 
 def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[Errors]:
-    """Return every verifier's errors by kind; verifiers that decide nothing, and baselines, have none.
+    """Return every verifier's errors by kind; verifiers that decide nothing and baselines have none.
 
-    Errors that most of the other verifiers judge rightly come first: they are this verifier's own and no fault of the
-    item. Ties are in the order of import.
+    Items that most other verifiers judge correctly come first: these errors are specific to the verifier and not caused
+    by the item. Ties are in the order of import.
     """
     judges = [
         (place, judge)
@@ -293,7 +292,7 @@ def _verdicts_of(item: ItemDetail, verifier: str) -> Iterator[ItemVerdict]:
 
 
 BREAKDOWNS = ("type", "subtype", "domain", "source", "model", "length", "dataset")
-"""What accuracy is broken down by, where there is more than one group of it."""
+"""Breakdowns of accuracy, if they have more than one group."""
 _DISTRIBUTION = "verifier-workbench"
 _IDENTITY = (
     "strategy",
@@ -323,12 +322,12 @@ def gather(
     """Gather the contents.
 
     Args:
-        verifiers: Names; empty for all that have a complete run and judge completions.
-        examples: Examples at most of each kind of error of each verifier.
-        generated_at: When, for the reader.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
+        examples: Most examples of each kind of error for each verifier.
+        generated_at: Time shown to the reader.
 
     Raises:
-        UsageError: An unknown verifier, or the selection names something unknown.
+        UsageError: A verifier is unknown, or the selection names something unknown.
     """
     protocol = protocol or protocol_of(project)
     wanted = selection or Selection()
@@ -373,8 +372,6 @@ def _tables(asked: _ReportQuery, names: tuple[str, ...]) -> dict[str, AccuracyRe
 
 
 class _ReportQuery:
-    """The items and the conventions of all figures."""
-
     def __init__(self, project: Project, selection: Selection, protocol: Protocol3, gold: GoldChoice) -> None:
         self._project, self._selection = project, selection
         self._protocol, self._gold = protocol, gold
@@ -440,10 +437,10 @@ def _agreement(project: Project) -> AgreementReport | None:
 
 
 def run_facts(project: Project, run: int) -> RunFacts:
-    """Return a run and what identifies its verifier.
+    """Return a run and the identity of its verifier.
 
     Raises:
-        UsageError: It is not there any more.
+        UsageError: The run no longer exists.
     """
     row = runs.get(project.database.reader(), run)
     if row is None:
@@ -489,8 +486,8 @@ class WrittenReport(NamedTuple):
     """The written files.
 
     Attributes:
-        size: Of the report in bytes; None for no report.
-        figures: The files of its plots.
+        size: Size of the report in bytes; None without a report.
+        figures: Paths of its plots.
     """
 
     size: int | None
@@ -519,20 +516,20 @@ def write_report(
 ) -> WrittenReport:
     """Write the report to a file, atomically, and its plots to a folder.
 
-    Two reports of the same database differ in nothing but ``generated_at``.
+    Two reports of the same database differ only in ``generated_at``.
 
     Args:
         path: None for no report.
         figures: The folder of the plots; None for none.
-        verifiers: Names; empty for all that have a complete run and judge completions.
-        examples: Examples at most of each kind of error of each verifier.
-        more: Sections of other jobs.
+        verifiers: Names; empty for all verifiers with a complete run that judge completions.
+        examples: Most examples of each kind of error for each verifier.
+        more: Sections of other packages.
         force: Replace an existing file.
 
     Raises:
         FormatError: The file exists, or can't be written.
         StoreError: The file belongs to the database itself.
-        UsageError: An unknown verifier, the selection names something unknown, or matplotlib is not installed.
+        UsageError: A verifier is unknown, the selection names something unknown, or matplotlib is not installed.
     """
     if path is not None:
         project.database.require_other(path)

@@ -118,7 +118,7 @@ def _ends(ci: Ends | None) -> str:
     return "" if ci is None else f"{decimal(ci[0])} to {decimal(ci[1])}"
 
 
-# -- How the figures were made, in words that follow from them, and what it takes to make the same again.
+# -- How the metrics were computed, and what is needed to reproduce them.
 
 
 _PROTOCOLS: dict[Protocol3, str] = {
@@ -316,7 +316,7 @@ _FILES: Columns[ImportedFile] = (
 )
 
 
-# -- Items that verifiers judge wrongly, with what the verdict rests on.
+# -- Items that verifiers judge wrongly, with the evidence of the verdict.
 
 
 _KINDS: dict[ErrorKind, str] = {

@@ -27,7 +27,6 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
 def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
-    """Yield file stems with their plots, for all that can be drawn."""
     if not own(contents):
         return
     yield "accuracy", accuracy_of_all_plot(contents)
@@ -42,7 +41,7 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         for code, plot in type_plots(contents, report).items():
             yield f"accuracy-{_UNSAFE.sub('-', code)}", plot
     for place, found in enumerate(contents.scores, 1):
-        # Two names may differ in signs alone.
+        # Two names may differ only in punctuation.
         name = f"{place}-{_UNSAFE.sub('-', found.verifier)[:40]}"
         yield f"scores-{name}", spread_plot(found)
         if found.probability:
@@ -82,7 +81,7 @@ def make_folder(folder: Path) -> None:
     """Make the folder of pictures if it doesn't exist.
 
     Raises:
-        FormatError: It can't be made.
+        FormatError: The folder can't be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +124,7 @@ def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force:
             with new_file(path, force=force) as file:
                 file.write(content)
     except FormatError:
-        # All of them or none: half a set would pass for the whole.
+        # Write all of them or none: a partial set would look complete.
         for path in new:
             path.unlink(missing_ok=True)
         with suppress(OSError):

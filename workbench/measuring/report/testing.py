@@ -12,7 +12,7 @@ from workbench.tables.document import Block, Group, Paragraph, Section, percenta
 from workbench.tables.table import Columns, count, table, word
 
 _TOLD: tuple[Fate, ...] = ("none", "all", "broken", "apart")
-"""What is told of tests, one by one."""
+"""Results of tests that are listed test by test."""
 _MOST = 200
 _SHOWN = 10
 _LONGEST = 120

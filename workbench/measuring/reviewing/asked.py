@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class QueueQuery(Struct, frozen=True, kw_only=True, eq=False):
-    """The items and verifiers that a queue is made of.
+    """The items and verifiers of a queue.
 
     Attributes:
         judges: The verifiers, each with its run.
-        votes: For each verifier each item's outcome, -1 for none.
-        gold: Which gold is meant.
-        truth: 1 correct, 0 incorrect, -1 none.
+        votes: For each verifier, the outcome of each item, -1 for none.
+        gold: The choice of gold.
+        truth: The gold of each item: 1 correct, 0 incorrect, -1 none.
         k: Verifiers in the minority of a split; None for half of them, rounded down.
-        kept: Which items are meant; None for all.
-        chose: Those of the verifiers that helped to choose these items.
+        kept: A mask of the items; None for all.
+        chose: Verifiers among them that helped to choose these items.
     """
 
     project: Project
@@ -46,12 +46,12 @@ class QueueQuery(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """An item of a page, with what its queue needs to explain why it is there.
+    """An item of a page, with the data that its queue needs to explain why it is listed.
 
     Attributes:
         place: Its position in the columns.
-        gold: Its gold under the choice asked for.
-        said: Its final gold and whose word that is.
+        gold: Its gold under the requested choice.
+        said: Its final gold with the origin.
     """
 
     id: int
@@ -63,11 +63,11 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
 
 class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
-    """The result of a queue.
+    """The computed contents of a queue.
 
     Attributes:
-        text: What is counted, in plain words.
-        why: Says of the items of a page why they are there.
+        text: Description of what is counted.
+        why: Explains why the items of a page are listed.
     """
 
     ranking: Ranking
@@ -75,7 +75,7 @@ class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
     why: Callable[[Sequence[QueueItem]], list[str]]
 
 
-# -- Plain words for who says what of an item.
+# -- Verdicts and gold in plain words.
 
 
 _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (

@@ -1,9 +1,9 @@
-"""Reviewers' decisions on disagreements: gold is right, annotators look again, or a verifier erred and how.
+"""Reviewers' decisions on disagreements: confirm gold, send back to annotators, or mark a verifier's error.
 
-Reviews are append-only. Of the decisions on an item's gold (confirmed or sent back) the newest is in force, and of the
-marks on a verifier's verdict; taking it back brings the one before it back. Who decides has seen gold and the verdicts,
-which is recorded in the same transaction, so that a later label by that person is marked unblinded. Deciding the same
-once more changes nothing.
+Reviews are append-only. The newest decision on an item's gold (confirmed or sent back) is in force, and so is the
+newest mark on a verifier's verdict; retracting it restores the previous one. A reviewer sees gold and verdicts, which
+is recorded in the same transaction, so that a later label by that person is marked unblinded. Repeating a decision
+changes nothing.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ from workbench.tables.table import Column, Columns, count, table, word
 
 
 class UndecidableError(UsageError):
-    """The decision is not possible for this item, though it is for others."""
+    """The decision is impossible for this item, but possible for others."""
 
 
 _PEOPLE = 2
-"""How many people label an item that nobody was to label before."""
+"""Slots opened on an item without slots."""
 
 
 def confirm(project: Project, completion: int, *, by: str, queue: Queue | None = None, note: str = "") -> Review:
     """Record that an item's gold is right.
 
     Raises:
-        UsageError: There is no such item, it has no gold, ``by`` is no name, or the note is too long.
+        UsageError: The item does not exist or has no gold, ``by`` is not a valid name, or the note is too long.
     """
     with _at_desk(project, completion, by, note) as desk:
         if desk.gold == "none":
@@ -73,15 +73,15 @@ def confirm(project: Project, completion: int, *, by: str, queue: Queue | None =
 
 
 def send_back(project: Project, completion: int, *, reason: str, by: str, queue: Queue | None = None) -> Review:
-    """Have annotators label an item anew; sending it back again before it is resolved changes nothing.
+    """Send an item back to annotators; repeating this before it is resolved changes nothing.
 
-    What people have said of it counts no longer: a new round begins, with as many slots as before. An item without
-    slots gets two, for everyone who labels and is not paused. Until people have settled it, its gold is what was
-    imported, if anything was; the standing review says that it is in doubt.
+    Its labels no longer count: a new round begins, with as many slots as before. An item without slots gets two, open
+    to every active annotator. Until annotators resolve it, its gold is the imported gold, if any; the review in force
+    marks it as in doubt.
 
     Raises:
-        UsageError: There is no such item or no reason, it is too long, ``by`` is no name, there are not two people to
-            label it, or it is a check.
+        UsageError: The item does not exist or is a check, the reason is missing or too long, ``by`` is not a valid
+            name, or there are fewer than two annotators.
     """
     if not reason.strip():
         raise UsageError("Sending an item back needs a reason.", "Say what people should look at.")
@@ -108,8 +108,8 @@ def mark_error(
     """Mark a run's verdict on an item as an error of a category.
 
     Raises:
-        UsageError: There is no such item, category or verdict, the verdict is what gold says, ``other`` has no note,
-            the note is too long, or ``by`` is no name.
+        UsageError: The item, category or verdict does not exist, the verdict equals gold, ``other`` has no note, the
+            note is too long, or ``by`` is not a valid name.
     """
     return mark_errors(project, [(completion, run)], category, by=by, queue=queue, note=note)[0]
 
@@ -123,10 +123,10 @@ def mark_errors(
     queue: Queue | None = None,
     note: str = "",
 ) -> tuple[Review, ...]:
-    """Mark several verdicts as errors of one category in one transaction, all at one moment.
+    """Mark several verdicts as errors of one category in one transaction, with the same time.
 
     Args:
-        verdicts: An item and a run each.
+        verdicts: Pairs of item and run.
 
     Raises:
         UsageError: See `mark_error`.
@@ -168,10 +168,10 @@ def take_back_each(project: Project, decided: Sequence[Review], *, by: str) -> N
 def take_back(project: Project, uuid: str, *, by: str) -> Review:
     """Retract a decision, so that the one before it is in force again. Return the retraction.
 
-    Slots that it opened stay open, and a round that it began goes on: labels never come back unseen.
+    Slots that it opened stay open, and a round that it began continues: old labels are never restored silently.
 
     Raises:
-        UsageError: There is no such decision, or ``by`` is no name.
+        UsageError: The decision does not exist, or ``by`` is not a valid name.
     """
     found = reviews.by_uuid(project.database.reader(), uuid)
     if found is None or found.kind == "retraction":
@@ -182,8 +182,6 @@ def take_back(project: Project, uuid: str, *, by: str) -> Review:
 
 
 class _ReviewerItem(Struct, frozen=True, kw_only=True):
-    """One item before one reviewer, inside a transaction."""
-
     connection: events.Connection
     completion: int
     person: int
@@ -276,20 +274,18 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
         raise UndecidableError("This item is a check: it has no label to be given anew.", "See", Command("checks DB"))
 
 
-# -- What has been decided of disagreements: the reviews of an item, and verifiers' errors counted by kind.
+# -- Decisions in force: the reviews of an item, and verifiers' errors counted by category.
 
 
 Part = Literal["type", "subtype"]
-"""What errors can be counted by."""
+"""Groupings of errors."""
 
 
 def reviews_of(project: Project, completion: int) -> list[Review]:
-    """Return the reviews of an item that are in force, the newest last."""
     return reviews.current_by_completion(project.database.reader(), [completion]).get(completion, [])
 
 
 def current_reviews(project: Project) -> list[CurrentReview]:
-    """Return all reviews in force, in the order in which they were made."""
     reader = project.database.reader()
     found = list(reviews.every(reader, only_standing=True))
     golds = reviews.gold_of(reader, {review.completion for review in found})
@@ -306,9 +302,9 @@ def line_of(connection: Connection, review: Review) -> ReviewLine:
 
 
 def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | None = None) -> list[ErrorCount]:
-    """Count marked errors in force by verifier, group and category, without categories that nobody marked.
+    """Count marked errors in force by verifier, group and category, without unused categories.
 
-    A mark on a verdict that gold has come to agree with is counted apart, in ``outdated``.
+    A mark on a verdict that gold agrees with by now is counted separately, in ``outdated``.
 
     Args:
         verifiers: Names; empty for all that have marks.
@@ -333,8 +329,8 @@ def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | Non
     ]
 
 
-# -- Review files out and in: JSON Lines, one decision a line, whether or not it stands; reading one twice changes
-# nothing.
+# -- Export and import of review files: JSON Lines, one decision a line, in force or not; importing a file twice
+# changes nothing.
 
 
 _DECODER = msgspec.json.Decoder(ReviewLine)
@@ -436,7 +432,7 @@ def _require_taken_back(connection: Connection, uuid: str, completion: int) -> N
         raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to take back")
 
 
-# -- Items by the ids that people know them by.
+# -- Items by their public ids.
 
 
 def named(
@@ -455,7 +451,7 @@ def named(
             yield key, f"Several questions have a completion of this id: add {opt.question:ID}."
 
 
-# -- Marked errors as a table: a line for each verifier, and one for each group of items it has errors on.
+# -- Marked errors as a table: one line for each verifier, and one for each group of items with errors.
 
 
 class ErrorLine(Struct, frozen=True, kw_only=True):
@@ -463,9 +459,9 @@ class ErrorLine(Struct, frozen=True, kw_only=True):
 
     Attributes:
         group: None for all items.
-        marked: How many there are.
-        outdated: Marks beside them on verdicts that gold has come to agree with.
-        counts: Category -> how many.
+        marked: Number of marked errors.
+        outdated: Marks on verdicts that gold agrees with by now.
+        counts: Category -> number of errors.
     """
 
     verifier: str
@@ -494,12 +490,10 @@ def _lines(project: Project, by: Part | None) -> list[ErrorLine]:
 
 
 def categories_of(lines: Sequence[ErrorLine]) -> list[ErrorCategory]:
-    """Return the categories that occur, in the order of the taxonomy."""
     return [category for category in ERROR_CATEGORIES if any(category in line.counts for line in lines)]
 
 
 def group_words(group: str | None) -> str:
-    """Return a group for people: ``A1 - Integer``."""
     return "all" if group is None else type_display(group)
 
 

@@ -1,8 +1,8 @@
 """Describes how two final answers differ in writing, never whether they are equal.
 
 Both are cut into tokens (numbers, words, LaTeX macros, single signs), `difflib` finds the tokens that only one of them
-has, and each such place is named by what stands in it. What only says how an answer is set is a difference of notation,
-which is one only where nothing else differs.
+has, and each such place is classified by its tokens. Tokens that only affect typesetting are a difference of notation,
+which is reported only if nothing else differs.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ DIFFERENCES: Final[dict[DifferenceKind, str]] = {
     "notation": "only how it is set",
     "spacing": "only spaces",
 }
-"""The kinds of differences, those that say most first, each with what it means."""
+"""The kinds of differences with descriptions, the most informative first."""
 
 LONGEST: Final = 400
 """Characters of each answer that are compared."""
@@ -102,7 +102,7 @@ _SAME = {
     }.items()
     for spelling in spellings.split()
 }
-"""Spellings of one sign: which of them is written is notation."""
+"""Spellings of one sign, which differ only in notation."""
 _FRACTION = ("\\frac", "/")
 _SIGNS = frozenset("+-±∓")
 _RELATIONS = frozenset(("\\equiv", *"=<>≤≥≠≈≡∈→"))
@@ -112,13 +112,11 @@ _BRACKETS = frozenset(
 _PUNCTUATION = frozenset(".,;:!?'\"’“”。，、；：")
 _UNIT_SIGNS = frozenset(("\\$", *"%°^€£¥"))
 _SENTENCE = 5
-"""From so many words on an answer is a sentence."""
+"""Words from which an answer is a sentence."""
 _OPTION = re.compile(r"[(\[]?([A-Ja-j])[)\].:]?")
 
 
 class AnswerToken(NamedTuple):
-    """A token of an answer and its place in it."""
-
     text: str
     start: int
     end: int
@@ -136,7 +134,7 @@ class AnswerDifference(NamedTuple):
     """One place where two answers differ.
 
     Attributes:
-        reference: Where it stands in the reference's answer; nothing but a place where that lacks it.
+        reference: Its span in the reference's answer; an empty span if the reference lacks it.
         completion: The same in the completion's answer.
     """
 
@@ -149,9 +147,9 @@ class Differences(NamedTuple):
     """The differences between two final answers.
 
     Attributes:
-        kinds: Each kind once, those that say most first; nothing where they are written the same.
-        places: Where, in the order of the texts.
-        cut: Whether an answer is longer than what was compared.
+        kinds: Each kind once, the most informative first; empty if the answers are written the same.
+        places: The places in text order.
+        cut: Whether an answer is longer than the compared part.
     """
 
     kinds: tuple[DifferenceKind, ...]
@@ -233,7 +231,7 @@ def _differing(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iter
     for tag, begin, end, first, last in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        # As many tokens on both sides differ one by one.
+        # Equal numbers of tokens on both sides are compared one by one.
         step = 1 if end - begin == last - first else max(end - begin, last - first)
         for at in range(0, max(end - begin, last - first), step):
             ends = min(begin + at + step, end), min(first + at + step, last)
@@ -250,11 +248,6 @@ def _span(tokens: Sequence[AnswerToken], begin: int, end: int) -> tuple[int, int
 
 
 def _kind(one: Sequence[AnswerToken], other: Sequence[AnswerToken], before: AnswerToken | None) -> DifferenceKind:
-    """Classify the tokens where the answers differ.
-
-    Args:
-        before: The token that both have before them; None at their beginning.
-    """
     both = [*one, *other]
     texts = {token.text for token in both}
     joined = "".join(token.text for token in one), "".join(token.text for token in other)

@@ -1,4 +1,4 @@
-"""Queues of labels that are probably wrong: by the final answers themselves, and by verdicts that make it probable."""
+"""Queues of labels that are probably wrong, by the final answers themselves or by verdicts."""
 
 from __future__ import annotations
 
@@ -40,20 +40,18 @@ _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
     "choice.letter": (2.0, "Both choose the same option"),
     "number.exact": (2.0, "Both final answers are the same number"),
 }
-"""Rules by which answers are exactly equal (None: of a verifier without rules): score and words."""
+"""Rules by which answers are exactly equal (None for a verifier without rules) -> score and words."""
 _OTHER_LETTER: Final = (1.0, "They choose different options")
 _SHOWN = 60
 _SUSPECT = 0.1
-"""How often gold must say otherwise of items judged alike for a label to be in the queue."""
+"""Least share of opposite gold among items with the same verdicts for a label to be in the queue."""
 _LEAST_QUESTIONS: Final = 20
-"""Of fewer, a model fitted on the other questions says nothing: four of each of its five parts."""
+"""Fewest questions for a model fitted on the other questions: four in each of its five folds."""
 EVEN: Final = 0.5
-"""Above it, most items judged alike have the other label. Whether this one is wrong is another matter."""
+"""Share above which most items with the same verdicts have the opposite label; the label may still be right."""
 
 
 class _Sure(NamedTuple):
-    """A comparison that leaves no doubt, and what it compared."""
-
     score: float
     words: str
     verifier: str
@@ -124,10 +122,10 @@ def _shown(text: str | None) -> str:
 
 
 def suspect_gold(asked: QueueQuery) -> QueueContents:
-    """Find labels where most (or many) items with the same verdicts have the other one, and a verifier says so too.
+    """Find labels where most (or many) items with the same verdicts have the opposite label, and a verifier disagrees.
 
-    How many labels are wrong is not told: that verifiers err together on some items, and that gold is wrong there, look
-    the same in such data, and gold without any error has rare true labels, too.
+    The number of wrong labels can't be estimated: joint errors of verifiers and wrong gold look the same in such data,
+    and error-free gold has rare true labels, too.
     """
     import numpy as np
 
@@ -149,7 +147,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         suspect &= asked.kept[rows]
 
     def probability(place: int) -> str:
-        # Of one verifier and gold nothing tells which of the two errs.
+        # With only one verifier, its errors and errors of gold can't be distinguished.
         if len(asked.judges) < 2:
             return ""
         return (
@@ -206,7 +204,7 @@ def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
     return found
 
 
-# -- The queue of items on which people disagree, settled or not.
+# -- The queue of items on which annotators disagree, resolved or not.
 
 
 _TASKS: Final[tuple[Task, ...]] = "correctness", "type"
@@ -216,8 +214,8 @@ class _DisputedSubject(Struct, frozen=True, kw_only=True):
     """A subject on which annotators disagree.
 
     Attributes:
-        score: The share of pairs of people who differ; 1 more where nobody has settled it.
-        said: Who says what, in plain words.
+        score: Share of pairs of annotators who disagree; plus 1 if unresolved.
+        said: The labels with their annotators, in plain words.
     """
 
     score: float
@@ -276,7 +274,7 @@ def _say(makers: Sequence[str]) -> str:
     return "says" if len(makers) == 1 else "say"
 
 
-# -- The queue of verdicts that do not repeat: a verifier differs between its samples, or between its newest two
+# -- The queue of unstable verdicts: a verifier differs between its samples, or between its newest two
 # runs.
 
 
@@ -289,8 +287,8 @@ class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         judge: The verifier and its newest run.
         before: The run before it; None for the samples of one run.
-        yes: How many of an item's verdicts are "correct".
-        no: How many are "incorrect".
+        yes: Number of "correct" verdicts of each item.
+        no: Number of "incorrect" verdicts of each item.
     """
 
     judge: VerifierRun

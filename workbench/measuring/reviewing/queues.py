@@ -1,4 +1,4 @@
-"""Queues of items on which verifiers, gold or annotators disagree: ids at once, rows a page at a time."""
+"""Queues of items on which verifiers, gold or annotators disagree: all ids at once, rows by page."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _FINDERS: Final[dict[Queue, Callable[[QueueQuery], QueueContents]]] = {
     "annotators": kinds.annotators,
 }
 _ASKED: Final = 160
-"""Characters of a question's end in a row."""
+"""Most characters of a question's end in a row."""
 _SENTENCE: Final = 20
-"""Characters that the last of its sentences has at least there."""
+"""Fewest characters of the last sentence in it."""
 _SENTENCE_ENDS: Final = (". ", "? ", "! ", "。")
 _GOLDS: Final[tuple[GoldWord, ...]] = ("incorrect", "correct", "none")
 
 
 class AnsweredRow(NamedTuple):
-    """An item of a queue with what can be read without opening it.
+    """An item of a queue, with texts that are shown without opening it.
 
     Attributes:
-        question: What it asks: the question, or of a long one its last sentences.
-        reference: The reference's final answer; empty where none was found.
-        answer: The same of the completion.
+        question: The question, or the last sentences of a long one.
+        reference: The reference's final answer; empty if none was found.
+        answer: The completion's final answer; empty if none was found.
     """
 
     item: Disagreement
@@ -68,10 +68,10 @@ class ReviewQueue:
     """The items of one queue, the most suspicious first; every method may run in a worker thread.
 
     Attributes:
-        name: Which queue it is.
+        name: The name of the queue.
         ids: Row ids of all its completions, in order.
-        text: What is counted, from which runs, in plain words.
-        verifiers: Names of the verifiers asked about, in the order of the votes.
+        text: Description of what is counted, and from which runs.
+        verifiers: Names of the queried verifiers, in the order of the votes.
     """
 
     def __init__(self, name: Queue, asked: QueueQuery, found: QueueContents) -> None:
@@ -98,7 +98,7 @@ class ReviewQueue:
     def against(self, verifier: str) -> set[int]:
         """Return the items on which one of the verifiers differs from gold.
 
-        In the queues that hold verifiers against each other: does not say what most of the others say.
+        In queues that compare verifiers with each other: items on which it differs from the majority of the others.
         """
         place = self._found.ranking.place
         votes = dict(zip(self.verifiers, (votes[place] for votes in self._asked.votes), strict=True))
@@ -118,7 +118,6 @@ class ReviewQueue:
         return [row for some in some_at_a_time(ids) for row in self._page(some)]
 
     def answered_rows(self, ids: Sequence[int]) -> list[AnsweredRow]:
-        """Return items with both final answers by row id, in the given order; see `rows`."""
         return [row for some in some_at_a_time(ids) for row in self._answered_page(some)]
 
     def _answered_page(self, ids: Sequence[int]) -> list[AnsweredRow]:
@@ -159,7 +158,6 @@ class ReviewQueue:
 
     @cached_property
     def _rank(self) -> IntArray:
-        """Return each item's position in the queue, -1 for those that are not in it."""
         import numpy as np
 
         ranking = self._found.ranking
@@ -208,14 +206,14 @@ def queue(
 
     Args:
         name: One of `QUEUES`.
-        verifiers: Whose verdicts; empty for all that have a complete run, but for the baseline, which disagrees with
-            everything that is correct.
+        verifiers: The verifiers; empty for all with a complete run except the baseline, which disagrees with all
+            correct gold.
         k: Verifiers in the minority, for ``split``; None for half of them, rounded down: 2 of 5.
-        hide_reviewed: Leave out what a review in force stands on, unless gold has become another since.
+        hide_reviewed: Leave out items with a review in force, unless gold has changed since.
 
     Raises:
-        UsageError: An unknown queue, verifier or field; too few verifiers; or k is no minority of them. Also where
-            none of the verifiers has what ``exact-label`` needs.
+        UsageError: The queue, a verifier or a field is unknown; there are too few verifiers; ``k`` is not a minority of
+            them; or no verifier has the evidence that ``exact-label`` needs.
     """
     if name not in _FINDERS:
         raise UsageError(f"There is no queue {name!r}.", f"Queues: {', '.join(QUEUES)}.")
@@ -261,7 +259,7 @@ def _typed(name: str) -> str | None:
     return None if name in ("", UNTYPED) else name
 
 
-# -- Which items have been reviewed: those with a decision, and those behind a count of errors.
+# -- Reviewed items: those with a decision, and those behind a count of errors.
 
 
 def reviewed_items(project: Project) -> set[int]:
@@ -280,7 +278,7 @@ def marked_items(
 
     Args:
         category: None for all categories.
-        by: What the figure was counted by; None for all items.
+        by: The grouping of the count; None for all items.
         group: Its group.
     """
     marks = [mark for mark in reviews.marks(project.database.reader()) if mark.verifier == verifier]

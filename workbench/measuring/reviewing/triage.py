@@ -1,7 +1,7 @@
-"""Triage: explain the wrong verdicts of a cell or a queue, case by case, until a paragraph can be written.
+"""Triage: assign causes to the wrong verdicts of a cell or a queue case by case, and summarise them in a paragraph.
 
-A cause is a mark on a verdict as `deciding` stores it; one of a reviewer's own is a mark of the category ``other``
-whose note is its name. Nothing here says whether two answers are equal.
+A cause is a mark on a verdict, stored by `deciding`; a custom cause is a mark of the category ``other`` whose note is
+its name. This module never decides whether two answers are equal.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyRow
 
 _QUESTION = 4_000
-"""Characters of a question's end on a card: it asks there."""
+"""Most characters of a question's end on a card; the end usually asks the question."""
 _BEFORE, _AFTER = 240, 120
-"""Characters round the final answer on a card."""
+"""Most characters around the final answer on a card."""
 _CODE = 8_000
-"""Characters of a program on a card."""
+"""Most characters of a program on a card."""
 _PROGRAM = "program"
 _SENTENCE_ENDS = (". ", "? ", "! ", "。", "\n\n")
 
-# -- What is triaged.
+# -- The scope of a triage.
 
 
 def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
@@ -118,10 +118,10 @@ def open_cases(project: Project) -> list[OpenCases]:
 def weakest_cell(project: Project) -> TriageScope:
     """Return the wrong verdicts of the most accurate verifier that errs, in its weakest cell.
 
-    Where no group is weak, or each case of that cell has its cause, they are those of all items.
+    If no group is weak, or each case of that cell has a cause, return those of all items.
 
     Raises:
-        UsageError: Nothing is measured of any verifier.
+        UsageError: No verifier has metrics.
     """
     from workbench.measuring.briefing import KINDS
 
@@ -149,12 +149,12 @@ def _facts(project: Project) -> ProjectFacts:
 
 
 def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | None:
-    """Return an item as its card shows it; None if no verifier differs from gold there any more.
+    """Return an item as its card shows it; None if no verifier differs from gold any more.
 
-    Whoever shows it records that it was looked at: `browsing.reveal`.
+    Callers that show it record the view with `browsing.reveal`.
 
     Raises:
-        UsageError: There is no such item.
+        UsageError: The item does not exist.
     """
     item = browsing.read(project, completion)
     erring = _erring(item, scope.verifiers)
@@ -298,13 +298,13 @@ def own_causes(project: Project) -> list[Cause]:
     return [cause for cause, _ in found.most_common() if cause.own]
 
 
-# -- For a paper.
+# -- The paragraph for a paper.
 
 
 def cause_lines(project: Project, verifiers: Collection[str]) -> list[TriageLine]:
-    """Count the causes in force of these verifiers' errors, over all items and by type; the commonest first.
+    """Count the causes in force of these verifiers' errors, over all items and by type; the most common first.
 
-    Marks on verdicts that gold has come to agree with are left out.
+    Marks on verdicts that gold agrees with by now are left out.
     """
     found = [one for one in reviews.marks(project.database.reader()) if not one.outdated and one.verifier in verifiers]
     lines = []
@@ -383,4 +383,4 @@ def triage_table(found: TriageTally) -> Table:
 
 _CAUSES: Final = tuple(Cause(category) for category in ERROR_CATEGORIES if category != "other")
 KEYED, UNKEYED = _CAUSES[:9], _CAUSES[9:]
-"""The causes of the taxonomy that have a digit each, and those that are found behind another key."""
+"""The causes of the taxonomy that have a digit key, and the others."""

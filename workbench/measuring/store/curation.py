@@ -50,8 +50,6 @@ _KEPT_COLUMNS = (
 
 
 class Texts(Struct, frozen=True):
-    """A question's texts."""
-
     question: str
     reference: str
 
@@ -60,8 +58,8 @@ class CurationDecision(Struct, frozen=True, kw_only=True):
     """A decision on a question.
 
     Attributes:
-        reason: Why it goes out; None takes it in again.
-        duplicate_of: The question that says the same.
+        reason: The reason to exclude it; None to include it again.
+        duplicate_of: The question that it duplicates.
     """
 
     question: int
@@ -84,11 +82,11 @@ _UNKNOWN_TYPES: Final = """
 
 
 class UnknownTypes(NamedTuple):
-    """The values that files hold in place of answer types.
+    """The values that files have instead of answer types.
 
     Attributes:
-        words: Some values that are none, the most frequent first.
-        column: The column that was kept with them; None where none was.
+        words: Some values that are not answer types, the most frequent first.
+        column: The kept column with these values; None without one.
     """
 
     words: tuple[str, ...]
@@ -100,14 +98,14 @@ class UnknownTypes(NamedTuple):
 
 
 class Untyped(NamedTuple):
-    """Questions with completions and without a type that counts, by why it is missing.
+    """Questions with completions and without a counted type, by the reason.
 
     Attributes:
-        questions: All of them.
-        alone: One person said a type.
-        disputed: People differ.
-        proposed: Nobody said one, and a model proposes one.
-        unknown: What files say in place of one; None where they say nothing.
+        questions: All such questions.
+        alone: Questions with a type from one person.
+        disputed: Questions on which annotators disagree.
+        proposed: Questions with only a model's proposal.
+        unknown: The values that files have instead; None without any.
     """
 
     questions: int
@@ -118,7 +116,7 @@ class Untyped(NamedTuple):
 
 
 def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> UnknownTypes | None:
-    """Return the values that files hold in place of a type; None without any. Of very many, only the first are read."""
+    """Return the values that files have instead of a type; None without any. Of very many, only the first are read."""
     rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLED])),)).fetchall()
     words = Counter(said for said, _ in rows)
     columns = Counter(column for _, column in rows if column is not None)
@@ -131,7 +129,7 @@ def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
     """Count the questions that tables call untyped.
 
     Args:
-        items: Completions without a type: what files say in its place is said of these.
+        items: Completions without a type, for the values that files have instead.
     """
     questions, alone, disputed, proposed = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
@@ -220,7 +218,6 @@ def out(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
 
 
 def reasons(connection: sqlite3.Connection) -> dict[int, str]:
-    """Map each excluded question's row id to the reason."""
     return dict(connection.execute(f"SELECT q.id, k.reason {_FROM} WHERE k.kind = 'exclude' ORDER BY q.id").fetchall())
 
 
@@ -239,7 +236,7 @@ def with_keys(connection: sqlite3.Connection, key: str, dataset: str | None) -> 
 
 
 def propose(connection: sqlite3.Connection, run: int, proposals: Iterable[tuple[int, str | None, str | None]]) -> None:
-    """Store what a run proposes: question, subtype, and why there is none; known questions are unchanged."""
+    """Store a run's proposals: question, subtype, and the reason without one; known questions are unchanged."""
     connection.executemany(
         "INSERT OR IGNORE INTO proposed_types (run_id, question_id, subtype, reason) VALUES (?, ?, ?, ?)",
         [(run, *one) for one in proposals],
@@ -247,7 +244,6 @@ def propose(connection: sqlite3.Connection, run: int, proposals: Iterable[tuple[
 
 
 def proposed_by(connection: sqlite3.Connection, run: int) -> dict[int, str]:
-    """Map each question with a proposal to its subtype or why there is none."""
     rows = connection.execute(
         "SELECT question_id, coalesce(subtype, reason) FROM proposed_types WHERE run_id = ?", (run,)
     )
@@ -263,7 +259,7 @@ def proposers(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int, str, str]]:
-    """Yield questions that are in and that a run finds without a type, in the order of import: why, and the run's
+    """Yield included questions for which a run found no type, in the order of import, with the reason and the run's
     name.
     """
     rows = connection.execute(
@@ -276,7 +272,6 @@ def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int,
 
 
 def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
-    """Yield a run's proposals with the annotators' or else the file's type; in the order of import."""
     rows = connection.execute(
         f"SELECT d.name, q.key, coalesce({_SETTLED}, {_SAID_ALONE}, q.subtype), p.subtype, p.reason {_FROM} "
         "JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ?3 "

@@ -15,7 +15,6 @@ from workbench.core.errors import Command, UsageError
 
 
 def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
-    """Return completion row ids and outcomes (`workbench.core.verdict.Outcome`) of a run, in order of row id."""
     row: tuple[str | None, str | None] = connection.execute(
         "SELECT group_concat(completion_id), group_concat(outcome) FROM (SELECT completion_id, outcome FROM verdicts "
         "WHERE run_id = ? AND sample = 0 ORDER BY completion_id)",
@@ -25,7 +24,6 @@ def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], arra
 
 
 def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[float]]:
-    """Return completion row ids and scores of a run's verdicts that have one, in order of row id."""
     rows = connection.execute(
         "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
         "ORDER BY completion_id",
@@ -43,7 +41,7 @@ def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
     """Return the verifier's name of a run.
 
     Raises:
-        UsageError: There is no such run.
+        UsageError: The run does not exist.
     """
     row = connection.execute(
         "SELECT v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE r.id = ?", (run,)
@@ -59,15 +57,15 @@ def gold_columns(connection: sqlite3.Connection, kind: str) -> list[tuple[str, s
     return connection.execute(query, (kind,)).fetchall()
 
 
-# -- What labelling has taken so far: how long a label, how often people differed.
+# -- Cost of labelling so far: time for a label, and frequency of conflicts.
 
 
 class StartedItem(NamedTuple):
-    """An undecided completion that somebody has labelled.
+    """An undecided completion with labels.
 
     Attributes:
-        labels: Labels on it that count.
-        differs: Whether it waits for an adjudicator.
+        labels: Number of its counted labels.
+        differs: Whether it needs an adjudicator.
     """
 
     labels: int
@@ -92,9 +90,9 @@ def disputed(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def partly_labelled(connection: sqlite3.Connection) -> dict[int, StartedItem]:
-    """Return completions with labels that are not final: work already done reduces what they still need.
+    """Return completions with labels that are not final; these labels reduce the number still needed.
 
-    One whose verdict is settled and whose type is not has all its labels: it waits for an adjudicator.
+    A completion with a resolved verdict and an unresolved type has all its labels and needs an adjudicator.
     """
     rows = connection.execute(
         "SELECT e.subject, count(DISTINCT e.annotator_id), i.state = 'conflict' FROM item_states AS i "
@@ -104,11 +102,11 @@ def partly_labelled(connection: sqlite3.Connection) -> dict[int, StartedItem]:
     return {subject: StartedItem(labels, bool(differs)) for subject, labels, differs in rows}
 
 
-# -- Judges whose verdicts decided what belongs to a data set.
+# -- Judges whose verdicts chose the items of a data set.
 
 
 class SelectionJudge(Struct, frozen=True):
-    """A judge a data set was chosen with, by the name of the verifier or of its model."""
+    """A selection judge of a data set, by the name of the verifier or of its model."""
 
     dataset: str
     name: str

@@ -32,7 +32,7 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
         f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
         f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     ).fetchall()
-    # Items are counted one by one, except those of one data set: it has what the others leave.
+    # Items are counted individually except those of one data set, which get the remainder.
     most = max(rows, key=lambda row: row[3], default=None)
     sizes = {row[0]: _items_of(connection, row[0]) for row in rows if row is not most}
     rest = states.total(connection) - sum(sizes.values())
@@ -55,7 +55,7 @@ def _items_of(connection: sqlite3.Connection, dataset: int) -> int:
 def people(database: Database) -> list[PersonProgress]:
     """Return the progress of all annotators and adjudicators, in the order in which they were added.
 
-    People who only coordinate (who looked at an item, wrote guidelines or decided on one) are not included.
+    People who only coordinate (who viewed or decided on items, or wrote guidelines) are not included.
     """
     reader = database.reader()
     named = members(reader)
@@ -90,8 +90,6 @@ def people(database: Database) -> list[PersonProgress]:
 
 
 class Totals(NamedTuple):
-    """Counts of a project; ``running`` are queued or running."""
-
     questions: int
     runs: int
     running: int
@@ -118,11 +116,11 @@ def totals(connection: sqlite3.Connection) -> Totals:
     return Totals(*row)
 
 
-# -- What a data card says that stands in no column of figures: files, refused rows, exclusions, odd texts.
+# -- Contents of a data card besides columns: files, rejected rows, exclusions, unusual texts.
 
 
 LONG_REFERENCE = 2_000
-"""Characters above which a reference is more than an answer."""
+"""Characters above which a reference is not just an answer."""
 _HASH_BYTES = 16
 _MIX = 0x9E3779B97F4A7C15
 
@@ -203,7 +201,7 @@ def text_hashes(connection: sqlite3.Connection) -> TextHashes:
     items, questions, contents = [vector(None)], [vector(None)], [b""]
     last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
     for first in range(1, last + 1, _PIECE):
-        # Whole stretches as one text: row by row they would take four times as long.
+        # Read whole ranges as one text: row by row would take four times as long.
         item, question, content = connection.execute(
             "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') "
             "FROM (SELECT c.id, c.question_id, c.hash "

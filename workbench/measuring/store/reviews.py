@@ -28,7 +28,7 @@ _TAKEN_BACK = (
     "EXISTS (SELECT 1 FROM reviews AS t WHERE t.completion_id = {0}.completion_id AND t.supersedes = {0}.uuid "
     "AND t.kind = 'retraction')"
 )
-# What replaces what: decisions on gold each other, and marks those on the same verifier.
+# Replacement: decisions on gold replace each other, and so do marks on the same verifier.
 _OF_ONE_KIND = (
     "(s.kind = 'error') = (r.kind = 'error') AND (SELECT x.verifier_id FROM runs AS x WHERE x.id = s.run_id) "
     "IS (SELECT x.verifier_id FROM runs AS x WHERE x.id = r.run_id)"
@@ -38,7 +38,7 @@ STANDING = (
     "WHERE s.completion_id = r.completion_id AND s.kind <> 'retraction' AND (s.created_at, s.uuid) > "
     f"(r.created_at, r.uuid) AND {_OF_ONE_KIND} AND NOT {_TAKEN_BACK.format('s')})"
 )
-"""The review with the alias r is in force: not taken back, and the newest of its kind that is not."""
+"""The review with the alias r is in force: not retracted, and the newest of its kind that is not."""
 
 
 class Gold(NamedTuple):
@@ -47,7 +47,7 @@ class Gold(NamedTuple):
     Attributes:
         word: ``correct``, ``incorrect`` or ``none``.
         source: ``agreed``, ``adjudicated``, ``imported`` or ``none``.
-        people: How many people's labels are in force in the round under way.
+        people: Number of annotators with labels in force in the current round.
     """
 
     word: GoldWord
@@ -59,8 +59,8 @@ class MarkedError(NamedTuple):
     """A marked error in force.
 
     Attributes:
-        note: What the reviewer wrote beside it; empty for nothing.
-        outdated: Gold says by now what the verifier said.
+        note: The reviewer's note; empty without one.
+        outdated: Whether gold agrees with the verifier by now.
     """
 
     completion: int
@@ -76,7 +76,7 @@ def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> Non
     """Add one review, in the caller's transaction.
 
     Raises:
-        sqlite3.IntegrityError: The uuid is there already.
+        sqlite3.IntegrityError: The uuid already exists.
     """
     connection.execute(
         "INSERT INTO reviews (uuid, kind, completion_id, run_id, category, gold, queue, note, reviewer_id, supersedes, "
@@ -117,7 +117,6 @@ def by_uuid(connection: sqlite3.Connection, uuid: str) -> Review | None:
 
 
 def retraction_of(connection: sqlite3.Connection, review: Review) -> Review | None:
-    """Return the retraction of a review; None if it was not retracted."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE r.completion_id = ? AND r.supersedes = ? AND r.kind = 'retraction'",
         (review.completion, review.uuid),
@@ -126,7 +125,6 @@ def retraction_of(connection: sqlite3.Connection, review: Review) -> Review | No
 
 
 def every(connection: sqlite3.Connection, *, only_standing: bool = False) -> Iterator[Review]:
-    """Yield reviews in the order in which they were made; all of them, or those in force."""
     where = f"WHERE {STANDING}" if only_standing else ""
     return (_review(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM {_FROM} {where} ORDER BY r.id"))
 
@@ -154,7 +152,6 @@ def gold_of(connection: sqlite3.Connection, completions: Iterable[int]) -> dict[
 
 
 def verdict_of(connection: sqlite3.Connection, run: int, completion: int) -> tuple[str, OutcomeWord] | None:
-    """Return the verifier of a run, and its verdict on an item; None without a verdict."""
     row = connection.execute(
         "SELECT v.name, x.outcome FROM verdicts AS x JOIN runs AS r ON r.id = x.run_id "
         "JOIN verifiers AS v ON v.id = r.verifier_id WHERE x.run_id = ? AND x.completion_id = ? AND x.sample = 0",
@@ -190,20 +187,16 @@ def _review(row: tuple[object, ...]) -> Review:
     return msgspec.convert(dict(zip((*names, "supersedes", "created_at"), row, strict=True)), Review)
 
 
-# -- What disagreements are told by beside the columns: samples, earlier runs, and the final answers compared.
+# -- Data of disagreements besides the columns: samples, earlier runs, and the compared final answers.
 
 
 class ComparedAnswers(NamedTuple):
-    """The rule behind a verdict, and the final answers it compared."""
-
     rule: str | None
     reference: str | None
     candidate: str | None
 
 
 class ItemTexts(NamedTuple):
-    """The texts of an item, and its subtype; empty where it has none."""
-
     question: str
     reference: str
     completion: str
@@ -211,15 +204,12 @@ class ItemTexts(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """The votes on items with several samples in a run."""
-
     item: array[int]
     yes: array[int]
     no: array[int]
 
 
 def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, ComparedAnswers]:
-    """Map completion row ids to the evidence of a run's verdicts, where there is any."""
     rows = connection.execute(
         "SELECT completion_id, rule, reference_final, candidate_final FROM json_each(?) AS wanted "
         "CROSS JOIN verdict_evidence ON run_id = ? AND completion_id = wanted.value AND sample = 0",
@@ -239,9 +229,9 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Ite
 
 
 def samples(connection: sqlite3.Connection, run: int) -> Sampled:
-    """Count a run's samples by item, in order of row id; nothing for a run that took none.
+    """Count a run's samples by item, in order of row id; empty for a run without samples.
 
-    Sample 0 is an item's verdict, which says nothing of its own; the others are the votes it was made of.
+    Sample 0 is an item's verdict, which adds no information; the others are the votes behind it.
     """
     row: tuple[str | None, str | None, str | None] = connection.execute(
         "SELECT group_concat(completion_id), group_concat(yes), group_concat(no) FROM (SELECT completion_id, "

@@ -11,8 +11,6 @@ from workbench.measuring.records.watching import WordingAlarm
 
 
 class TrainingRow(NamedTuple):
-    """A watched training, when it began, and how it is sampled."""
-
     id: int
     name: str
     verifier: str
@@ -23,8 +21,6 @@ class TrainingRow(NamedTuple):
 
 
 class JudgedStep(NamedTuple):
-    """The completions judged at a step."""
-
     step: int
     accepted: int
     rejected: int
@@ -33,8 +29,6 @@ class JudgedStep(NamedTuple):
 
 
 class AuditedRow(NamedTuple):
-    """An audited completion."""
-
     completion: int
     step: int
     outcome: int

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.statistics.records.agreement import Ceiling, Ends, Figures, GoldLabels, Share, Source
 
 SHARED = 0.3
-"""How far two people's errors on one item go together where hard items are hard for everybody."""
+"""Intra-class correlation of annotators' errors on an item if hard items are hard for everyone."""
 
 
 class Residue(NamedTuple):
@@ -17,7 +17,7 @@ class Residue(NamedTuple):
 
     Attributes:
         wrong: The share of final labels that are wrong.
-        conflicts: The share of items the two disagree on.
+        conflicts: The share of items on which the two disagree.
     """
 
     wrong: float
@@ -25,7 +25,7 @@ class Residue(NamedTuple):
 
 
 def residue(accuracy: float) -> Residue:
-    """Return the share of wrong final labels and of conflicts, for annotators who are right with this probability.
+    """Return the share of wrong final labels and of conflicts, for annotators with this accuracy.
 
     wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
     """
@@ -36,18 +36,18 @@ def residue(accuracy: float) -> Residue:
 def accuracy_behind(agreement: float) -> float:
     """Return the accuracy of two equally accurate annotators with this agreement: a = (1 + sqrt(2 po - 1)) / 2.
 
-    One half for an agreement below one half, which no accuracy explains.
+    It is one half for an agreement below one half, which no accuracy explains.
     """
     return (1 + sqrt(max(2 * agreement - 1, 0.0))) / 2
 
 
 class GoldMade(NamedTuple):
-    """How the existing gold was made.
+    """The origin of the existing gold.
 
     Attributes:
-        agreed: Items by the number of people who say the same of them.
-        adjudicated: Items two people differed on and a third settled.
-        in_conflict: Items on which they differ and nobody has settled it: those have no gold.
+        agreed: Number of agreeing annotators -> items.
+        adjudicated: Items on which two annotators disagreed and a third decided.
+        in_conflict: Items with an unresolved disagreement, which have no gold.
     """
 
     agreed: Mapping[int, int]
@@ -62,14 +62,15 @@ class GoldMade(NamedTuple):
 def wrong_gold(made: GoldMade | None, error: Ends, common: float = 0.5, shared: float = 0.0) -> float:
     """Return the share of gold labels that are wrong.
 
-    The chance of an error on an item follows a beta distribution with the mean e and the intra-class correlation r, so
-    that all k people err with the chance prod (e (1 - r) + i r) / (1 - r + i r) over i < k; with r = 0 it is e^k. Two
-    differ with the chance 2 e (1 - e) (1 - r), and a third errs then with (e (1 - r) + r) / (1 + r).
+    The probability of an error on an item follows a beta distribution with the mean e and the intra-class correlation
+    r, so that all k annotators err with the probability prod (e (1 - r) + i r) / (1 - r + i r) over i < k; with r = 0
+    it is e^k. Two disagree with the probability 2 e (1 - e) (1 - r), and then a third errs with (e (1 - r) + r) / (1 +
+    r).
 
     Args:
-        made: How it was made; None for "two agree, else a third" on every item.
-        error: The chance of an error on items of the commoner class, and of the other.
-        common: The share of the commoner class.
+        made: The origin of the gold; None for "two agree, else a third" on every item.
+        error: The probability of an error on items of the more frequent class, and of the other. common: The share of
+        the more frequent class.
         shared: r.
     """
     classes = [(common, error[0]), (1 - common, error[1])]
@@ -96,12 +97,13 @@ def _split(error: float, shared: float) -> float:
 def ceiling(
     source: Source, accuracy: float, ends: Ends, *, made: GoldMade | None = None, common: float | None = None
 ) -> Ceiling:
-    """Return the label errors at this accuracy of annotators, and the measured accuracy of an error-free verifier.
+    """Return the share of label errors at this accuracy of annotators, and the measured accuracy of an error-free
+    verifier.
 
     Args:
         ends: The accuracy's 95 % interval.
-        made: How the gold was made; None, or one without any gold, for "two agree, else a third".
-        common: The share of the commoner class; None where it isn't known.
+        made: The origin of the gold; None, or one without gold, for "two agree, else a third".
+        common: The share of the more frequent class; None if unknown.
     """
     gold = made if made is not None and (made.agreed or made.adjudicated) else None
     wrong, *of_ends = (wrong_gold(gold, (1 - one, 1 - one)) for one in (accuracy, *ends))
@@ -140,7 +142,7 @@ def _error(source: Source, accuracy: float, weight: float, shared: float) -> flo
 
 
 def ceilings(closed: Figures, checks: Share, made: GoldMade | None = None) -> list[Ceiling]:
-    """Return the ceiling by each source of annotators' accuracy: agreement of at least one half, and checks."""
+    """Return the ceiling for each estimate of annotators' accuracy: agreement of at least one half, and checks."""
     common = max(closed.prevalence.values()) if closed.prevalence else None
     found = []
     if closed.percent_agreement is not None and closed.percent_ci is not None and closed.percent_agreement >= 0.5:

@@ -2,16 +2,15 @@
 
 A coefficient's standard error e comes from leaving out one cluster at a time. Its interval is Fisher's transformation
 with Student's t, tanh(artanh k ± t e / (1 - k²)); its upper end is that of the square root of 1 - k where this is
-higher, 1 - (1 - k) (1 - t e / 2 (1 - k))²: few disagreements vary as counts do, whose root has an even variance. The
-degrees of freedom are one less than the number of clusters of equal weight that would carry as much of the
-disagreement, or of the agreement on labels rarer than the commonest, whichever are fewer: Kish's (sum x)² / sum x².
-Where people differ in fewer than `FEWEST_DIFFERING` clusters, agree on a rarer label in fewer than `FEWEST_ALIKE`, or
-fewer than `FEWEST_RARER` hold one, there is no interval: ``python -m bench.coverage --kind agreement`` shows what the
-others cover.
-Sources: Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981; Bartlett, "The square root
-transformation in analysis of variance", Supplement to the Journal of the Royal Statistical Society 3, 1936; Carter,
-Schnepel and Steigerwald, "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review of Economics and
-Statistics 99, 2017; Kish, "Survey Sampling", 1965.
+higher, 1 - (1 - k) (1 - t e / 2 (1 - k))²: small numbers of disagreements vary like counts, whose square root has a
+stable variance. The degrees of freedom are one less than the number of clusters of equal weight that would carry as
+much of the disagreement, or of the agreement on labels other than the most frequent, whichever number is smaller:
+Kish's (sum x)² / sum x². There is no interval if annotators disagree in fewer than `FEWEST_DIFFERING` clusters, agree
+on a rarer label in fewer than `FEWEST_ALIKE`, or fewer than `FEWEST_RARER` clusters have one: ``python -m
+bench.coverage --kind agreement`` shows the coverage of the others. Sources: Efron and Stein, "The jackknife estimate of
+variance", Annals of Statistics 9, 1981; Bartlett, "The square root transformation in analysis of variance", Supplement
+to the Journal of the Royal Statistical Society 3, 1936; Carter, Schnepel and Steigerwald, "Asymptotic behavior of a
+t-test robust to cluster heterogeneity", Review of Economics and Statistics 99, 2017; Kish, "Survey Sampling", 1965.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 
 _NOTHING = 1e-9
 _MOST: Final = 1 << 26
-"""Up to so many cells (clusters that differ x kinds of items) every cluster is left out alone."""
+"""Most cells (differing clusters x kinds of items) for which every cluster is left out separately."""
 _GROUPS: Final = 1_000
-"""Where there are more, clusters are left out in so many groups, dealt out by chance."""
+"""Number of random groups in which clusters are left out if there are more cells."""
 _HELD: Final = 1 << 20
 
 
@@ -42,9 +41,9 @@ class Evidence(NamedTuple):
     """The degrees of freedom behind intervals: arrays with one value a metric.
 
     Attributes:
-        differing: Clusters in which people differ.
-        alike: Clusters in which two agree on a label rarer than the commonest.
-        rarer: Clusters that hold such a label.
+        differing: Clusters in which annotators disagree.
+        alike: Clusters in which two annotators agree on a label other than the most frequent.
+        rarer: Clusters with such a label.
         freedom: Degrees of freedom.
     """
 
@@ -62,13 +61,13 @@ class Evidence(NamedTuple):
 
 
 def evidence(figure: IntArray, differing: FloatArray, alike: FloatArray, rarer: FloatArray, figures: int) -> Evidence:
-    """Return what the intervals rest on, from arrays with one value a cluster of a metric.
+    """Return the evidence behind intervals, from arrays with one value for each cluster of a metric.
 
     Args:
-        figure: The figure the cluster is counted in, from 0 to ``figures - 1``.
-        differing: How much people differ in it.
-        alike: How much they agree in it on labels rarer than the commonest.
-        rarer: How many labels in it are.
+        figure: The metric of the cluster, from 0 to ``figures - 1``.
+        differing: Amount of disagreement in it.
+        alike: Amount of agreement in it on labels other than the most frequent.
+        rarer: Number of such labels in it.
     """
     effective = [
         divided(summed(figure, mass, figures) ** 2, summed(figure, mass**2, figures)) for mass in (differing, alike)
@@ -83,8 +82,8 @@ def interval(value: float, error: float, known: Evidence, figure: int = 0) -> En
     """Return the 95 % interval of a coefficient; None with too few clusters.
 
     Args:
-        error: Its standard error by clusters.
-        figure: Its place in ``known``.
+        error: Its clustered standard error.
+        figure: Its position in ``known``.
     """
     from scipy.special import stdtrit
 
@@ -100,13 +99,13 @@ def jackknife(
 ) -> dict[str, float]:
     """Return leave-one-cluster-out standard errors; NaN where a metric is undefined without some cluster.
 
-    sqrt((G - 1) / G sum (f_g - mean f)²), f_g the figure without cluster g of G.
+    sqrt((G - 1) / G sum (f_g - mean f)²), f_g the metric without cluster g of G.
 
     Args:
         kind: Each item's kind, from 0 to ``kinds - 1``; -1 for an item that is left out.
-        kinds: The number of kinds: all that a figure needs to know of an item.
+        kinds: The number of kinds; a metric depends only on the items' kinds.
         cluster: Each item's cluster, any integers.
-        figures: Name -> what gives a value a row from how many items are of each kind (rows x kinds).
+        figures: Name -> function from the numbers of items of each kind (rows x kinds) to one value for each row.
     """
     there = kind >= 0
     kind, cluster = kind[there], cluster[there]

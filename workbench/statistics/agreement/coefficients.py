@@ -12,7 +12,7 @@ from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import share_interval
 from workbench.statistics.records.agreement import Level
 
-# -- Sums by place, and division that is undefined where there is nothing to divide by.
+# -- Sums by position, and division that is undefined for a zero divisor.
 
 
 def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = None) -> FloatArray:
@@ -24,31 +24,29 @@ def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = N
 
 
 def summed(place: IntArray, values: FloatArray, places: int) -> FloatArray:
-    """Sum the values at each place, from 0 to ``places - 1``."""
     sums: FloatArray = np.asarray(np.bincount(place, weights=values, minlength=places), dtype=np.float64)
     return sums
 
 
 MOST_RATIOS = 1_000
-"""Distinct values the ratio level takes: its distances have no closed form and fill a square table."""
+"""Most distinct values at the ratio level: its distances have no closed form and fill a square table."""
 _BLOCK = 4_096
 _NEVER = 1e-300
 _ROUNDING = 1e-12
 
 
 def alpha(units: Units, weights: FloatArray, level: Level, values: FloatArray) -> FloatArray:
-    """Return alpha = 1 - Do / De, a value a sample; NaN without expected disagreement (one category only).
+    """Return alpha = 1 - Do / De, one value for each sample; NaN without expected disagreement (only one category).
 
-    Units with two ratings or more count. With n_uc ratings of category c among the m_u of unit u, n_c of all n and
-    the squared distance d²: Do = sum_u sum_ck n_uc n_uk d²_ck / (m_u - 1) / n and
-    De = sum_ck n_c n_k d²_ck / (n (n - 1)). d² is 1 for unequal categories (nominal), (v_c - v_k)² (interval),
-    ((v_c - v_k) / (v_c + v_k))² (ratio), and for ordinal the square of sum_{g=c..k} n_g - (n_c + n_k) / 2, which is
-    the interval distance of the categories' mid-ranks.
-    Source: Krippendorff, "Computing Krippendorff's alpha-reliability", 2011, sections C to F.
+    Only units with at least two ratings count. With n_uc ratings of category c among the m_u of unit u, n_c of all n
+    and the squared distance d²: Do = sum_u sum_ck n_uc n_uk d²_ck / (m_u - 1) / n and De = sum_ck n_c n_k d²_ck / (n (n
+    - 1)). d² is 1 for unequal categories (nominal), (v_c - v_k)² (interval), ((v_c - v_k) / (v_c + v_k))² (ratio), and
+    for ordinal the square of sum_{g=c..k} n_g - (n_c + n_k) / 2, which is the interval distance of the categories'
+    mid-ranks. Source: Krippendorff, "Computing Krippendorff's alpha-reliability", 2011, sections C to F.
 
     Args:
-        weights: How many items are of each kind, samples x kinds.
-        values: Each category's number, ascending; nominal and ordinal do not look at them.
+        weights: Numbers of items of each kind, samples x kinds.
+        values: Each category's number, ascending; ignored at the nominal and ordinal levels.
 
     Raises:
         ValueError: The ratio level with more than `MOST_RATIOS` distinct values.
@@ -63,7 +61,7 @@ def alpha(units: Units, weights: FloatArray, level: Level, values: FloatArray) -
 
 
 Disagreement = tuple[FloatArray, FloatArray]
-"""The disagreement observed, times n, and expected, times n (n - 1): a value a sample each."""
+"""The observed disagreement times n, and the expected one times n (n - 1): one value for each sample."""
 
 
 def _nominal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreement:
@@ -73,16 +71,16 @@ def _nominal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreem
 
 
 def _interval(units: Units, weights: FloatArray, values: FloatArray) -> Disagreement:
-    """Return interval-level disagreement by sums alone: the squared differences of m values, each two twice, are 2 (m
-    sum v² - (sum v)²).
+    """Return interval-level disagreement, computed from sums: the squared differences over ordered pairs of m values
+    sum to 2 (m sum v² - (sum v)²).
     """
-    # Around their mean and of the size of 1: nothing overflows, and little is lost in differences of large sums.
+    # Centred on their mean and scaled to 1: no overflow, and little cancellation in differences of large sums.
     values = values - np.average(values, weights=np.maximum(units.counts.sum(axis=0), _NEVER))
     values = values / np.maximum(np.abs(values).max(initial=0), _NEVER)
     sums, squares = units.counts @ values, units.counts @ values**2
     all_squares = (weights @ units.sizes) * (weights @ squares)
     expected = all_squares - (weights @ sums) ** 2
-    # What is left where a sample holds one value only is rounding.
+    # The remainder in a sample with only one value is rounding.
     expected = np.where(expected > _ROUNDING * all_squares, 2 * expected, 0.0)
     return weights @ _spread(units.sizes, sums, squares), expected
 
@@ -122,11 +120,11 @@ _DISAGREEMENT: dict[Level, Callable[[Units, FloatArray, FloatArray], Disagreemen
 }
 
 
-# -- Agreement as it is observed, and what was said how often.
+# -- Observed agreement, and the frequency of labels.
 
 
 def agreeing(units: Units) -> FloatArray:
-    """Return the share of agreeing pairs of ratings, a value a kind; NaN with only one rating.
+    """Return the share of agreeing pairs of ratings, one value for each kind; NaN with only one rating.
 
     sum_c n_uc (n_uc - 1) / (m_u (m_u - 1)), with n_uc ratings of category c among the m_u of unit u.
     """
@@ -135,14 +133,14 @@ def agreeing(units: Units) -> FloatArray:
 
 
 def percent(units: Units, weights: FloatArray) -> FloatArray:
-    """Return percent agreement, from 0 to 1: the mean over items with two ratings or more of their share of agreeing
+    """Return percent agreement, from 0 to 1: the mean over items with at least two ratings of their share of agreeing
     pairs.
 
     Args:
-        weights: How many items are of each kind, samples x kinds.
+        weights: Numbers of items of each kind, samples x kinds.
 
     Returns:
-        A value a sample; NaN without such items.
+        One value for each sample; NaN without such items.
     """
     return mean(agreeing(units), weights)
 
@@ -155,14 +153,14 @@ def mean(values: FloatArray, weights: FloatArray) -> FloatArray:
 def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | None:
     """Return the 95 % interval of percent agreement by cluster, see `statistics.intervals.share_ends`.
 
-    The items' shares of agreeing pairs stand in place of right and wrong; that a share of more than one pair
-    varies less than a coin is not counted on, as the design effect is at least 1.
+    The items' shares of agreeing pairs replace right and wrong. The smaller variance of a share of several pairs is not
+    used, as the design effect is at least 1.
 
     Args:
         cluster: Each item's cluster (its question), at least 0.
 
     Returns:
-        The interval; None for too few clusters, or without an item that has two ratings.
+        The interval; None with too few clusters, or without an item with two ratings.
     """
     there = units.kind >= 0
     shares = np.full(len(units.kind), np.nan)
@@ -178,26 +176,26 @@ def prevalence(units: Units) -> FloatArray:
     return divided(totals, totals.sum())
 
 
-# -- Gwet's AC1 and AC2: agreement beyond chance that stays in sight where one category prevails.
+# -- Gwet's AC1 and AC2: chance-corrected agreement that is robust to prevalence.
 
 
 Weighting = Literal["linear", "quadratic", "ordinal"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 MOST_CATEGORIES = 200
-"""More categories than this are measurements: chance agreement by category then says nothing, and AC2 is undefined."""
+"""Most categories for AC2. With more, values are measurements and chance agreement by category is meaningless."""
 
 
 def ac1(units: Units, weights: FloatArray) -> FloatArray:
-    """Return AC1 = (pa - pe) / (1 - pe), a value a sample; NaN with one category only.
+    """Return AC1 = (pa - pe) / (1 - pe), one value for each sample; NaN with only one category.
 
     pa is percent agreement; pe = sum_q pi_q (1 - pi_q) / (K - 1), pi_q the mean over all rated items of the share of
-    category q, K the number of categories. Missing ratings are allowed; items with one rating count in pi alone.
-    Source: Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British
-    Journal of Mathematical and Statistical Psychology 61, 2008; "Handbook of Inter-Rater Reliability", 4th edition,
-    2014, chapter 5.
+    category q, K the number of categories. Missing ratings are allowed; items with one rating count only in pi. Source:
+    Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British Journal of
+    Mathematical and Statistical Psychology 61, 2008; "Handbook of Inter-Rater Reliability", 4th edition, 2014, chapter
+    5.
 
     Args:
-        weights: How many items are of each kind, samples x kinds.
+        weights: Numbers of items of each kind, samples x kinds.
     """
     squares = np.asarray(units.counts.power(2).sum(axis=1))
     credit = squares - units.sizes
@@ -206,7 +204,7 @@ def ac1(units: Units, weights: FloatArray) -> FloatArray:
 
 
 def ac2(units: Units, weights: FloatArray, weighting: Weighting, values: FloatArray) -> FloatArray:
-    """Return AC2: AC1 with credit w_ck for near categories, a value a sample; NaN with one category only.
+    """Return AC2: AC1 with credit w_ck for close categories, one value for each sample; NaN with only one category.
 
     pa is the mean of sum_q r_q (sum_l w_ql r_l - 1) / (m (m - 1)) over the items with m > 1 ratings, r_q of category
     q; pe = sum_ql w_ql / (K (K - 1)) sum_q pi_q (1 - pi_q). Weights are 1 - |v_c - v_k| / (v_max - v_min) (linear),
@@ -237,7 +235,9 @@ def credits(weighting: Weighting, values: FloatArray) -> FloatArray:
 
 
 def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: float) -> FloatArray:
-    """Return the coefficient of credits that are m (m - 1) for full agreement; ``total`` is the sum of their table."""
+    """Return the coefficient of credits that are m (m - 1) for full agreement; ``total`` is the sum of the credit
+    table.
+    """
     categories = units.counts.shape[1]
     if categories < 2:
         return np.full(len(weights), np.nan)
@@ -247,17 +247,18 @@ def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: f
     return divided(observed - expected, 1 - expected)
 
 
-# -- Fleiss' kappa for a fixed number of ratings an item, and what prevalence does to agreement.
+# -- Fleiss' kappa for a fixed number of ratings an item, and the effect of prevalence on agreement.
 
 
 def fleiss(units: Units, weights: FloatArray) -> FloatArray:
-    """Return Fleiss' kappa, a value a sample; NaN where items differ in their number of ratings, or with one category.
+    """Return Fleiss' kappa, one value for each sample; NaN if items differ in their number of ratings, or with only one
+    category.
 
     (P - Pe) / (1 - Pe), P percent agreement and Pe = sum_c p_c² with p_c the share of category c in all ratings.
     Source: Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76, 1971.
 
     Args:
-        weights: How many items are of each kind, samples x kinds.
+        weights: Numbers of items of each kind, samples x kinds.
     """
     if len(np.unique(units.sizes)) != 1 or units.sizes[0] < 2:
         return np.full(len(weights), np.nan)

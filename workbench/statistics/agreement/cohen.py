@@ -16,19 +16,19 @@ from workbench.statistics.intervals import Z95, compact
 from workbench.statistics.records.agreement import Ends
 
 _MANY: Final = 10
-"""From so many items on which both differ, and agree on a rarer label, the formula for many independent ones holds."""
+"""Fewest items with disagreement, and fewest with agreement on a rarer label, for the large-sample formula."""
 _HELD: Final = 1 << 22
-"""Items of pairs that are looked at together."""
+"""Most items of pairs that are processed at once."""
 
 
 class PairErrors(NamedTuple):
-    """Standard errors of kappas: arrays with one value a pair.
+    """Standard errors of kappas: arrays with one value for each pair.
 
     Attributes:
-        independent: Standard errors, items taken as independent; NaN where kappa is.
-        clustered: Standard errors by leaving out one cluster at a time; NaN where kappa is without any one.
-        shared: Whether any two of a pair's items are of one cluster.
-        known: The clusters that carry intervals.
+        independent: Standard errors for independent items; NaN if kappa is NaN.
+        clustered: Leave-one-cluster-out standard errors; NaN if kappa is NaN without some cluster.
+        shared: Whether two of a pair's items share a cluster.
+        known: The evidence behind intervals.
     """
 
     independent: FloatArray
@@ -38,15 +38,15 @@ class PairErrors(NamedTuple):
 
 
 class LabelPairs(NamedTuple):
-    """Every two annotators with an item in common, as arrays of one length, in order of their numbers.
+    """Every two annotators with common items, as arrays of equal length, ordered by their numbers.
 
     Attributes:
         a: The first person.
-        b: The second person, of a higher number.
-        items: Items both rated.
-        agreement: The share of them on which they agree.
-        kappa: Cohen's kappa; NaN where both used one and the same category only.
-        errors: How sure it is.
+        b: The second person, with the higher number.
+        items: Items rated by both.
+        agreement: The share of these items on which they agree.
+        kappa: Cohen's kappa; NaN if both used only one and the same category.
+        errors: The standard errors of kappa.
     """
 
     a: IntArray
@@ -57,7 +57,6 @@ class LabelPairs(NamedTuple):
     errors: PairErrors
 
     def interval(self, pair: int) -> Ends | None:
-        """Return the 95 % interval of a pair's kappa; None with too few clusters."""
         return kappa_interval(float(self.kappa[pair]), self.errors, pair)
 
 
@@ -76,16 +75,17 @@ def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | No
 
 
 def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
-    """Return Cohen's kappa of every two annotators, on the items both have rated.
+    """Return Cohen's kappa of every two annotators, on the items rated by both.
 
-    kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. An item on which the first says c and the second d moves it by
-    u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors: sqrt(sum u²) / n
-    for independent items, sqrt((G - 1) / G sum_g (k_g - mean k)²) for G clusters, k_g being kappa without cluster g.
-    Sources: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20,
-    1960; Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa", Psychological
-    Bulletin 72, 1969, formula 13; Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981.
+    kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. The influence of an item on which the first says c and the
+    second d is u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors:
+    sqrt(sum u²) / n for independent items, sqrt((G - 1) / G sum_g (k_g - mean k)²) for G clusters, k_g being kappa
+    without cluster g. Sources: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
+    Measurement 20, 1960; Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa",
+    Psychological Bulletin 72, 1969, formula 13; Efron and Stein, "The jackknife estimate of variance", Annals of
+    Statistics 9, 1981.
 
-    One sparse product counts all tables at once, so that it costs the ratings that meet, not people squared.
+    One sparse product counts all tables at once, so the cost grows with common ratings, not with the square of people.
 
     Args:
         cluster: Each item's cluster, any integers.
@@ -149,16 +149,17 @@ class Tables(NamedTuple):
 
 
 class Kappas(NamedTuple):
-    """Cohen's kappa of many tables: arrays with one value a table, the last three with one a cell.
+    """Cohen's kappa of many tables: arrays with one value for each table, the last three with one for each cell.
 
     Attributes:
         n: Items of each table.
-        agreement: The share of them both put into the same category; NaN without items.
+        agreement: The share of them that both put into the same category; NaN without items.
         expected: The share expected by chance.
-        kappa: NaN without items, and where both used one and the same category only.
-        moves: By how much an item of each cell moves it, times n.
-        beside: How often the second said what the first says in the cell, and the first what the second says.
-        rarer: How many of the two labels of an item of each cell are rarer than the table's commonest.
+        kappa: NaN without items, and if both used only one and the same category.
+        moves: The influence of an item of each cell on kappa, times n.
+        beside: How often the second annotator used the first one's category of the cell, and the first the second
+            one's.
+        rarer: How many of the two labels of an item in each cell are rarer than the table's most frequent label.
     """
 
     n: FloatArray
@@ -171,8 +172,6 @@ class Kappas(NamedTuple):
 
 
 def kappas(cells: Tables, tables: int) -> Kappas:
-    """Return Cohen's kappa of tables; see `pairs`."""
-
     def total(values: FloatArray) -> FloatArray:
         return summed(cells.pair, values, tables)
 
@@ -201,8 +200,8 @@ def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
 
 
 def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> FloatArray:
-    """Return the labels of an item of each cell that are rarer than the commonest in its table; ties are all the
-    commonest.
+    """Return the number of labels of an item in each cell that are rarer than the most frequent in its table; tied
+    labels are all most frequent.
     """
     keys = np.union1d(rows.keys, columns.keys)
     table, category = np.divmod(keys, cells.categories)
@@ -219,8 +218,6 @@ def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> Float
 
 
 class _Margin:
-    """Marginal shares of one of the two annotators, by table and category."""
-
     def __init__(self, cells: Tables, said: IntArray, share: FloatArray) -> None:
         self._categories = cells.categories
         self.keys, place = np.unique(cells.pair * cells.categories + said, return_inverse=True)
@@ -236,7 +233,7 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
     """Return the standard errors of the kappas.
 
     Args:
-        blocks: Items of both people of a pair: their cells, and their clusters; no cluster is in two blocks.
+        blocks: Cells and clusters of the common items of a pair; no cluster is in two blocks.
     """
     tables = len(found.n)
     differs = (cells.first != cells.second).astype(float)
@@ -272,7 +269,7 @@ def _together(key: IntArray, first: IntArray, second: IntArray, categories: int,
 
 
 def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:
-    """Return Cohen's kappa of two raters of the same items; arrays with one value an item.
+    """Return Cohen's kappa of two raters of the same items; arrays with one value for each item.
 
     Args:
         cluster: Each item's cluster, any integers.

@@ -1,4 +1,4 @@
-"""Agreement metrics of a set of items, as they are reported."""
+"""Reported agreement metrics of a set of items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.statistics.intervals import compact, intervals_by_question
 from workbench.statistics.records.agreement import Ends, Figures, Level, Share
 
 MOST_LISTED = 100
-"""Categories whose shares are listed; with more, prevalence is left out."""
+"""Most categories whose shares are listed; with more, prevalence is left out."""
 
 
 class Rated(Struct, frozen=True, kw_only=True, eq=False):
@@ -25,7 +25,7 @@ class Rated(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         names: The categories' names, in the categories' order.
-        values: Their numbers, ascending; ranks unless the level is interval or ratio.
+        values: The categories' numbers, ascending; ranks unless the level is interval or ratio.
         cluster: Each item's question, or the item itself; at least 0.
     """
 
@@ -73,7 +73,6 @@ def figures(rated: Rated) -> Figures:
 
 
 def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[float | None, Ends | None]]:
-    """Return Fleiss' kappa, alpha and AC1, each with its interval."""
     coefficient: dict[str, Callable[[FloatArray], FloatArray]] = {
         "fleiss": lambda weights: fleiss(found, weights),
         "alpha": lambda weights: alpha(found, weights, rated.level, rated.values),
@@ -93,10 +92,10 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
 
 
 def _evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidence:
-    """Return the clusters behind the intervals; of several categories that are equally common none is the commonest.
+    """Return the clusters behind the intervals; of equally frequent categories none is the most frequent.
 
     Args:
-        near: Categories may be near each other: rarer labels are agreement of some degree, equal or not.
+        near: Categories may be close to each other: rarer labels are agreement of some degree, equal or not.
     """
     several = found.sizes > 1
     there = found.kind >= 0
@@ -117,16 +116,16 @@ def _evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidenc
 
 
 NO_SHARE: Final = Share(n=0, share=None, ci=None)
-"""Of nothing."""
+"""The share of zero items."""
 
 
 def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, groups: int) -> list[Share]:
     """Return each group's share, with its interval by cluster, see `statistics.intervals.share_ends`.
 
     Args:
-        right: Whether, or by what share, each of the things counted is the same.
-        cluster: Each one's question, at least 0: what is said of completions of one question goes together.
-        group: Whose it is, from 0 to ``groups - 1``.
+        right: Whether, or to what share, each counted unit agrees.
+        cluster: The question of each unit, at least 0: labels on completions of one question are dependent.
+        group: The group of each unit, from 0 to ``groups - 1``.
     """
     n = np.bincount(group, minlength=groups).tolist()
     total = np.bincount(group, weights=right, minlength=groups).tolist()
@@ -135,25 +134,25 @@ def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, gr
 
 
 def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:
-    """Yield items in the order of completion, in blocks of almost equal size.
+    """Return items in the order of completion, in blocks of almost equal size.
 
-    Equal blocks have intervals of equal width, which weeks of unequal work would not have.
+    Equal blocks have intervals of similar width, unlike weeks with unequal amounts of work.
 
     Args:
-        completed: When each item got its last label.
-        size: Items a block has at least; fewer than two blocks are one.
-        most: How many blocks there are at most.
+        completed: Time of each item's last label.
+        size: Fewest items of a block; less than two such blocks become one.
+        most: Most blocks.
     """
     order = np.argsort(np.asarray(completed, dtype=np.str_), kind="stable")
     number = max(1, min(most, len(order) // size))
     return [part for part in np.array_split(order, number) if len(part)]
 
 
-# -- Dawid and Skene's model: everyone's confusion matrix, and the consensus that follows from it.
+# -- Dawid and Skene's model: annotators' confusion matrices, and the resulting consensus.
 
 
 MOST_CATEGORIES = 50
-"""More categories than this are measurements; a confusion matrix of them says nothing."""
+"""Most categories for the model. With more, values are measurements and a confusion matrix is meaningless."""
 _ROUNDS = 100
 _CLOSE = 1e-6
 _SMALLEST = 1e-12
@@ -163,9 +162,9 @@ class Consensus(NamedTuple):
     """The result of the model.
 
     Attributes:
-        probability: Of each category being an item's true one, items x categories; uniform without ratings.
-        confusion: Of each person's saying c where k is true, people x true x said.
-        share: Of each category among the truths.
+        probability: Probability that each category is an item's true one, items x categories; uniform without ratings.
+        confusion: Probability that each person labels c if k is true, people x true x label.
+        share: Share of each category among the true ones.
     """
 
     probability: FloatArray
@@ -181,13 +180,13 @@ class Consensus(NamedTuple):
 def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
     """Fit the model of Dawid and Skene by expectation maximization, from the shares of votes; it is deterministic.
 
-    M: share_k = mean_i T_ik, confusion_akc = sum_i T_ik [a said c of i] / sum_i T_ik [a rated i].
-    E: T_ik proportional to share_k prod_a confusion_a,k,said(a, i). It ends when no T moves by more than 1e-6, or
-    after 100 rounds. Source: Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM
-    algorithm", Applied Statistics 28, 1979.
+    M: share_k = mean_i T_ik, confusion_akc = sum_i T_ik [a said c of i] / sum_i T_ik [a rated i]. E: T_ik proportional
+    to share_k prod_a confusion_a,k,said(a, i). It stops when no T changes by more than 1e-6, or after 100 iterations.
+    Source: Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", Applied
+    Statistics 28, 1979.
 
     Args:
-        often: How many items with the same ratings each item stands for; None for one each.
+        often: How many items with the same ratings each item represents; None for one each.
     """
     items, people, categories = ratings.items, ratings.annotators, ratings.categories
     said = ratings.annotator * categories + ratings.value
@@ -209,23 +208,22 @@ def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
 
 
 def _normal(values: FloatArray) -> FloatArray:
-    """Divide values by their sum along the last axis; uniform where all are 0."""
     total = values.sum(axis=-1, keepdims=True)
     shares: FloatArray = np.full(values.shape, 1 / values.shape[-1])
     np.divide(values, total, out=shares, where=total > 0)
     return shares
 
 
-# -- Each person's labels, held against the others and against a consensus.
+# -- Each person's labels, compared with the others' and with a consensus.
 
 
 FEWEST = 3
-"""With fewer people a consensus can't say who is right."""
+"""Fewest people for a consensus."""
 
 
 def with_others(ratings: Ratings, cluster: IntArray) -> list[Share]:
-    """Return, for each annotator, the mean share of the others with the same label, over the items others labelled
-    too.
+    """Return, for each annotator, the mean share of the others with the same label, over the items that others also
+    labelled.
 
     Args:
         cluster: Each item's question, or the item itself.
@@ -243,9 +241,9 @@ class Modelled(NamedTuple):
     """Estimates of Dawid and Skene's model about annotators.
 
     Attributes:
-        agreement: For each person, how many labels of items others labelled too equal the consensus.
-        hit: The chance of each person to say category k where k is true, people x categories; NaN where the model
-            expects no such item among theirs.
+        agreement: For each person, the share of labels equal to the consensus, on items that others also labelled.
+        hit: Probability that each person labels k if k is true, people x categories; NaN if the model expects no such
+            item among theirs.
     """
 
     agreement: list[Share]
@@ -253,7 +251,7 @@ class Modelled(NamedTuple):
 
 
 def modelled(ratings: Ratings, cluster: IntArray) -> Modelled | None:
-    """Estimate all annotators by the model; None with fewer than three annotators, or too many categories for it.
+    """Estimate all annotators by the model; None with fewer than three annotators, or with too many categories.
 
     Args:
         cluster: Each item's question, or the item itself.

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class Ratings(Struct, frozen=True, kw_only=True, eq=False):
-    """Ratings as three arrays of one length; nobody rates an item twice.
+    """Ratings as three arrays of equal length; each annotator rates an item at most once.
 
     Attributes:
         item: Each rating's item, from 0 to ``items - 1``.
         annotator: Each rating's annotator, from 0 to ``annotators - 1``.
-        value: Each rating's category, from 0 to ``categories - 1``; categories are in their order.
-        items: How many items there are; some may have no rating here.
-        annotators: How many annotators there are.
-        categories: How many categories there are.
+        value: Each rating's category, from 0 to ``categories - 1``; categories are ordered.
+        items: Number of items; some may have no rating here.
+        annotators: Number of annotators.
+        categories: Number of categories.
     """
 
     item: IntArray
@@ -36,7 +36,7 @@ class Ratings(Struct, frozen=True, kw_only=True, eq=False):
         """Return the ratings of some items, which are renumbered; annotators and categories keep their numbers.
 
         Args:
-            kept: One value an item.
+            kept: Which items to keep, one value for each item.
         """
         number = np.cumsum(kept) - 1
         there = kept[self.item]
@@ -51,10 +51,10 @@ class Ratings(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Units(Struct, frozen=True, kw_only=True, eq=False):
-    """Items grouped by kind: a kind is how often each category was chosen.
+    """Items grouped by kind: a kind is a vector of counts by category.
 
-    All agreement of more than two people is a function of these counts and of how many items are of each kind, so
-    that resampling a hundred thousand items with two labels costs what six kinds cost.
+    Agreement of any number of people depends only on these counts and the numbers of items of each kind. Resampling a
+    hundred thousand items with two labels therefore costs as much as resampling six kinds.
 
     Attributes:
         counts: How often each category was chosen, kinds x categories (sparse).
@@ -73,7 +73,7 @@ class Units(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def units(ratings: Ratings) -> Units:
-    """Group the items of one kind; the order of items and annotators does not matter."""
+    """Group items of the same kind; the order of items and annotators does not matter."""
     from scipy import sparse
 
     kind, first = alike(ratings.item, ratings.value, ratings.items)
@@ -87,15 +87,15 @@ def units(ratings: Ratings) -> Units:
 
 
 def alike(group: IntArray, member: IntArray, groups: int) -> tuple[IntArray, IntArray]:
-    """Number groups so that two have the same number exactly if they have the same members, equal ones counted.
+    """Number groups so that two have the same number exactly if they have the same multiset of members.
 
     Args:
         group: Each member's group, from 0 to ``groups - 1``.
-        member: What it is, from 0.
+        member: The identity of each member, from 0.
 
     Returns:
-        Each group's number, -1 for one without members, and for each number a group that has it. Numbers follow
-        from the members alone, not from the order of the groups.
+        Each group's number, -1 for one without members, and for each number a group that has it. Numbers depend only on
+        the members, not on the order of the groups.
     """
     order = np.lexsort((member, group))
     members = np.asarray(member, dtype=np.int64)[order]

@@ -1,4 +1,4 @@
-"""Metrics as they are reported: fractions; null where one is undefined.
+"""Reported metrics: fractions; an undefined metric is null.
 
 report: accuracy, and the order of items. comparison: of verifiers. combined: best of n, estimates, downstream.
 agreement: of annotators. flips: effects of other options.

@@ -1,4 +1,4 @@
-"""Inter-annotator agreement as it is reported: fractions, null for undefined metrics, and never an adjective."""
+"""Reported inter-annotator agreement: fractions, null for undefined metrics, no adjectives."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from msgspec import Struct
 from workbench.core.label import Task
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-"""How categories relate: not at all, by order, by difference, by proportion."""
+"""The level of measurement: categories are unrelated, ordered, or have differences or ratios."""
 
 Source = Literal["agreement", "checks"]
-"""Where an estimate of people's accuracy comes from."""
+"""The source of an estimate of annotators' accuracy."""
 
 Round = Literal["first", "latest"]
-"""Each item's first round of labels, or the one that is under way."""
+"""Each item's first round of labels, or the current one."""
 
 Ends = tuple[float, float]
 """A 95 % interval."""
@@ -23,35 +23,38 @@ Ends = tuple[float, float]
 FEWEST_DIFFERING: Final = 4
 FEWEST_ALIKE: Final = 4
 FEWEST_RARER: Final = 7
-"""A coefficient has no interval where people differ in fewer questions than the first, agree on a label rarer than the
-commonest in fewer than the second, or fewer than the third hold such a label: none would cover."""
+"""A coefficient has no interval if annotators disagree in fewer questions than the first limit, agree on a label other
+than the most frequent in fewer than the second, or have such a label in fewer than the third: its coverage would be too
+low.
+"""
 
 FEWEST_MODELLED: Final = 100
-"""Items with two labels from which on people are compared with a consensus that is estimated from their labels: of
-fewer, it is little more than what each of them said."""
+"""Fewest items with two labels for comparing annotators with a consensus estimated from their labels: with fewer, the
+consensus mostly reflects each of them.
+"""
 
 
 class Figures(Struct, frozen=True, kw_only=True):
     """Agreement on a set of items.
 
     Attributes:
-        items: Items with a label that counts.
-        paired: Those with two or more; agreement is about these.
-        labels: Labels that count.
+        items: Items with a counted label.
+        paired: Items with at least two counted labels, on which agreement is measured.
+        labels: Counted labels.
         percent_agreement: Mean over paired items of the share of agreeing pairs of labels; None without such items.
-        percent_ci: Its 95 % interval (Wilson, clustered); None for too few questions to say.
-        fleiss_kappa: None where items differ in their number of labels, or with one category only.
-        fleiss_ci: Its 95 % interval, by leaving out one question at a time; None where too few hold differing or rarer
-            labels to say. So are the other intervals.
-        krippendorff_alpha: At the report's level; None with one category only.
-        gwet_ac1: None with one category only.
-        gwet_ac2: By weighting; None at the nominal level.
+        percent_ci: Its 95 % interval (Wilson, clustered); None with too few questions.
+        fleiss_kappa: None if items differ in their number of labels, or with only one category.
+        fleiss_ci: Its 95 % interval, by leaving out one question at a time; None if too few questions have differing or
+            rarer labels. The other intervals are computed in the same way.
+        krippendorff_alpha: Alpha at the report's level; None with only one category.
+        gwet_ac1: None with only one category.
+        gwet_ac2: AC2 by weighting; None at the nominal level.
         pabak: Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories.
-        prevalence: The share of each category among the labels; None for more categories than can be listed.
-        differing: Questions (or items, see ``interval_by``) in which people differ; intervals take 4.
-        alike: Those in which two agree on a label rarer than the commonest; intervals take 4. Where several labels
-            are as common, all count.
-        rarer: Those among paired items' that hold such a label; intervals take 7.
+        prevalence: The share of each category among the labels; None with more categories than can be listed.
+        differing: Questions (or items, see ``interval_by``) in which annotators disagree; intervals need 4.
+        alike: Questions in which two annotators agree on a label other than the most frequent; intervals need 4. If
+            several labels are equally frequent, all count.
+        rarer: Questions of paired items with such a label; intervals need 7.
     """
 
     items: int
@@ -74,7 +77,7 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 
 class GroupFigures(Figures, frozen=True, kw_only=True):
-    """Agreement on some of the items: of one type or source, or of one stretch of time."""
+    """Agreement on some of the items: of one type or source, or of one period of time."""
 
     group: str
 
@@ -83,12 +86,12 @@ class PairAgreement(Struct, frozen=True, kw_only=True):
     """The agreement of two annotators on the items both have labelled.
 
     Attributes:
-        n: How many there are.
-        agreement: The share on which they agree.
-        kappa: Cohen's; None where both used one and the same category only.
-        ci: Its 95 % interval: by leaving out one question at a time where questions have several of the items or there
-            are few, else Fleiss, Cohen and Everitt's; None for too few questions to say, as of the coefficients of all.
-        shared: Those items by domain, or by type where the report says so.
+        n: Number of common items.
+        agreement: Share of them on which they agree.
+        kappa: Cohen's kappa; None if both used only one and the same category.
+        ci: Its 95 % interval: by leaving out one question at a time if questions have several of the items or the items
+            are few, else by Fleiss, Cohen and Everitt; None with too few questions, as for the coefficients of all.
+        shared: Common items by domain, or by type (see ``shared_by`` of the report).
     """
 
     pair: tuple[str, str]
@@ -100,8 +103,9 @@ class PairAgreement(Struct, frozen=True, kw_only=True):
 
 
 class Confounded(Struct, frozen=True, kw_only=True):
-    """Two people whose common items are all of one domain (or type), where there are several: their agreement and
-    that domain's can't be told apart."""
+    """Two annotators whose common items are all of one domain (or type) of several: their agreement can't be
+    distinguished from that of the domain.
+    """
 
     pair: tuple[str, str]
     group: str
@@ -109,10 +113,10 @@ class Confounded(Struct, frozen=True, kw_only=True):
 
 
 class Share(Struct, frozen=True, kw_only=True):
-    """A count out of n, as a share with its 95 % interval; both None where n is 0.
+    """A count out of n, as a share with its 95 % interval; both None if n is 0.
 
     Attributes:
-        ci: By question (or item, see ``interval_by``), like that of accuracy; None also for too few to say.
+        ci: By question (or item, see ``interval_by``), like that of accuracy; also None with too few of them.
     """
 
     n: int
@@ -124,19 +128,20 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
     """The quality of one annotator's labels.
 
     Attributes:
-        labels: Labels that count.
-        unblinded: Labels left out: the person had seen gold, verdicts or others' labels.
-        with_others: Of the paired items, the mean share of the others who say the same; ``n`` items.
-        upheld: Of the conflicts the person was part of, those the third person settled their way.
-        imported: Agreement with the gold (or type) the data came with.
-        checks: Verdicts on items with a known answer that were right.
-        repeats: Own second labels, unseen, that equal the first.
-        consensus: Agreement with the consensus of Dawid and Skene's model, which their own label is part of; undefined
-            for fewer than 100 items with two labels.
-        sensitivity: By that model: the chance to call a correct item correct. None without it, and on other tasks.
-        specificity: By that model: the chance to call an incorrect item incorrect.
-        median_ms: Median time of a decision, in milliseconds; None where no times are known.
-        fast: Decisions under two seconds, of those with a time.
+        labels: Counted labels.
+        unblinded: Labels left out because the person had seen gold, verdicts or others' labels.
+        with_others: On paired items, the mean share of the others with the same label; ``n`` items.
+        upheld: Of the person's conflicts, the share that a third person decided their way.
+        imported: Agreement with the imported gold (or type).
+        checks: Share of correct verdicts on items with a known answer.
+        repeats: Share of the person's blind second labels that equal the first.
+        consensus: Agreement with the consensus of Dawid and Skene's model, which includes their own label; undefined
+            with fewer than 100 items with two labels.
+        sensitivity: By that model, the probability of labelling a correct item correct; None without the model, and on
+            other tasks.
+        specificity: By that model, the probability of labelling an incorrect item incorrect.
+        median_ms: Median time of a decision, in milliseconds; None without recorded times.
+        fast: Share of decisions under two seconds, among those with a time.
     """
 
     name: str
@@ -155,12 +160,12 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
 
 
 class GoldLabels(Struct, frozen=True, kw_only=True):
-    """Items with blind labels, by the gold that they led to.
+    """Items with blind labels, by their resulting gold.
 
     Attributes:
-        agreed: People agree.
-        adjudicated: They differed, and a third one has settled it.
-        in_conflict: They differ, and nobody has settled it: those have no gold.
+        agreed: Items on which annotators agree.
+        adjudicated: Items with a disagreement that a third person decided.
+        in_conflict: Items with an unresolved disagreement, which have no gold.
     """
 
     agreed: int
@@ -172,21 +177,21 @@ class Ceiling(Struct, frozen=True, kw_only=True):
     """The effect of label noise, if annotators err independently of each other and with equal probability on both
     classes.
 
-    It speaks of a verifier whose errors have nothing to do with people's: one that errs where they do may be measured
-    to have more.
+    It assumes a verifier whose errors are independent of the annotators': a verifier that errs on the same items may
+    have a higher measured accuracy.
 
     Attributes:
-        source: Where the people's accuracy is estimated from: their agreement, or checks.
-        annotator_accuracy: How often one person alone is right.
+        source: The source of the annotators' accuracy: their agreement, or checks.
+        annotator_accuracy: Accuracy of a single annotator.
         accuracy_ci: Its 95 % interval.
-        gold: The gold it speaks of, without labels that came with the data; None for ratings without any. Where there
-            is none yet, the figures are of "two agree, else a third" on every item.
+        gold: The gold concerned, without imported labels; None for ratings without any. If there is no gold yet, the
+            values assume "two agree, else a third" on every item.
         wrong: The share of that gold that is wrong.
-        conflicts_per_1000: Items of 1,000 the two disagree on.
-        highest_accuracy: What a verifier without any error would be measured to have.
+        conflicts_per_1000: Items of 1,000 on which two annotators disagree.
+        highest_accuracy: Measured accuracy of an error-free verifier.
         highest_ci: The same at the ends of ``accuracy_ci``.
-        sensitivity: The least and the greatest ``highest_accuracy`` where people's errors on an item go together (an
-            intra-class correlation of 0 to 0.3) and are as frequent on both classes or all on one.
+        sensitivity: The least and the greatest ``highest_accuracy`` if annotators' errors on an item are correlated (an
+            intra-class correlation of 0 to 0.3) and equally frequent on both classes or all on one.
     """
 
     source: Source
@@ -208,21 +213,21 @@ class AgreementReport(Figures, frozen=True, kw_only=True):
     Attributes:
         task: None for ratings from a file.
         coarse: Types were compared by their letter.
-        annotators: How many people have labels that count.
-        unblinded: Labels left out.
-        surplus: Labels that count beyond an item's overlap: merged, or imported.
-        round: Which round's labels count of an item that was reopened; None for ratings from a file.
+        annotators: Number of people with counted labels.
+        unblinded: Unblinded labels, which are left out.
+        surplus: Counted labels beyond an item's overlap: merged or imported ones.
+        round: The round whose labels count for a reopened item; None for ratings from a file.
         reopened: Items (or questions, on the type task) that were reopened.
-        cohen_kappa: Every two people with an item in common.
-        shared_by: What ``shared`` of a pair counts by: ``"domain"`` or ``"type"``; None without groups.
+        cohen_kappa: One row for every two people with common items.
+        shared_by: The grouping of ``shared`` in pairs: ``"domain"`` or ``"type"``; None without groups.
         confounded: Pairs whose items are all of one such group.
-        per_annotator: Everyone with a label.
-        by: What ``groups`` are; None without a grouping.
+        per_annotator: One row for everyone with a label.
+        by: The grouping of ``groups``; None without one.
         over_time: Blocks of items in the order in which they were completed.
-        ceiling: For verdicts, by source; empty where it can't be told.
-        repeats: All second labels of own items that equal the first.
-        interval_by: What intervals take as the clusters: questions or items.
-        refused: Lines of the file that were refused.
+        ceiling: The ceilings for verdicts, by source; empty if they can't be estimated.
+        repeats: Share of all repeated labels that equal the first ones.
+        interval_by: The clusters of intervals: questions or items.
+        refused: Rejected lines of the file.
     """
 
     task: Task | None

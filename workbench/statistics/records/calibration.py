@@ -1,4 +1,4 @@
-"""Calibration metrics of scores as probabilities of being correct, as they are reported."""
+"""Reported calibration metrics of scores as probabilities of being correct."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from workbench.core.verdict import GoldChoice
 
 CalibrationMethod = Literal["platt", "isotonic"]
 CalibrationReading = Literal["verdict", "score"] | CalibrationMethod
-"""A verdict as 1 or 0, a score as it is, or what a method makes of scores."""
+"""The probability: a verdict as 1 or 0, an unchanged score, or a score calibrated by a method."""
 
 
 class ReliabilityBin(Struct, frozen=True, kw_only=True):
     """Items with similar probabilities.
 
     Attributes:
-        mean: Their mean chance.
-        rate: The share of them that is correct.
+        mean: Their mean probability.
+        rate: Share of correct items among them.
     """
 
     n: int
@@ -31,15 +31,16 @@ class CalibrationRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         auroc: None without correct or incorrect items.
-        pairwise: How often a correct completion has a higher chance than an incorrect one of its question, the mean of
-            the questions; None where no question has both.
+        pairwise: Share of pairs in which a correct completion has a higher probability than an incorrect one of its
+            question, averaged over questions; None if no question has both.
         pairs: Questions with correct and incorrect completions.
-        ece: The expected calibration error; None where the scores are no chances.
+        ece: The expected calibration error; None if the scores are not probabilities.
         ece_ci: Its 95 % interval, bootstrapped over questions.
-        brier: The mean squared distance from gold; None where the scores are no chances.
-        accuracy: The share of verdicts that are right where a chance of at least one half says correct; None where the
-            scores are no chances.
-        bins: Tenths of the items by chance, of as equal sizes as can be; empty where the scores are no chances.
+        brier: The mean squared distance from gold; None if the scores are not probabilities.
+        accuracy: Accuracy if a probability of at least one half counts as correct; None if the scores are not
+            probabilities.
+        bins: Ten bins of items by probability, of sizes as equal as possible; empty if the scores are not
+            probabilities.
     """
 
     reading: CalibrationReading
@@ -54,17 +55,17 @@ class CalibrationRow(Struct, frozen=True, kw_only=True):
 
 
 class CalibrationReport(Struct, frozen=True, kw_only=True):
-    """The calibration of a verifier's scores, as they are and after a fit.
+    """The calibration of a verifier's scores, unchanged and after a fit.
 
     Attributes:
-        run: The run whose scores they are.
+        run: The run of the scores.
         n: Items with gold, a verdict and a score.
-        correct: Those of them that are correct.
+        correct: Correct items among them.
         questions: Their questions.
-        unscored: Items with gold and a verdict that have no score; they are left out.
-        folds: Parts of the questions; what is said of a part is by maps fitted to the others.
-        rows: The verdict where there is one, the score, and each method.
-        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+        unscored: Items with gold and a verdict but no score, which are left out.
+        folds: Number of parts of the questions; each part uses maps fitted to the others.
+        rows: One row for the verdict (if any), the score, and each method.
+        selection_judges: The verifier, if it or its model helped to choose the items; else empty.
     """
 
     verifier: str

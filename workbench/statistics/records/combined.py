@@ -1,4 +1,4 @@
-"""Selectors, estimates and downstream scores as they are reported: fractions, and null for undefined metrics."""
+"""Reports on selectors, estimates and downstream scores: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ PicksBy = Literal["score", "verdict"]
 
 
 class BestOfRow(Struct, frozen=True, kw_only=True):
-    """One verifier picking among n completions of a question, each set of n as likely as any other.
+    """One verifier picking among n completions of a question, over all sets of n with equal probability.
 
     Attributes:
-        run: Whose verdicts or scores it picks by; None for a baseline that needs none.
-        picks_by: ``score`` where the run has scores, else ``verdict``.
+        run: The run whose verdicts or scores it picks by; None for a baseline without a run.
+        picks_by: ``score`` if the run has scores, else ``verdict``.
         n: Completions to pick from.
-        questions: Questions with at least n completions to pick from; each counts alike.
-        mixed: Those of them that have correct and incorrect completions: only there does a pick matter.
+        questions: Questions with at least n completions to pick from, weighted equally.
+        mixed: Questions with both correct and incorrect completions, where the pick matters.
         completions: Completions of these questions.
-        accuracy: Chance that the pick is correct; picks among equals are even. None without questions.
+        accuracy: Probability that the pick is correct, with ties broken at random; None without questions.
         ci: Its 95 % interval, questions as units; None for fewer than two.
-        random: The floor: chance that a random completion is correct.
-        oracle: The ceiling, pass@n: chance that any of the n is correct.
-        gain: ``accuracy`` less ``random``.
-        gain_ci: Its 95 % interval over questions; None for fewer than two, or where all gain alike.
-        closed: Share of the way from ``random`` to ``oracle``; None where they are equal.
-        reason: Why there are no figures; None where there are.
+        random: The lower reference: probability that a random completion is correct.
+        oracle: The upper reference, pass@n: probability that any of the n is correct.
+        gain: ``accuracy`` minus ``random``.
+        gain_ci: Its 95 % interval over questions; None with fewer than two, or if all have the same gain.
+        closed: ``gain`` as a share of ``oracle - random``; None if that is 0.
+        reason: Why there are no metrics; None if there are.
     """
 
     verifier: str
@@ -55,14 +55,14 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         questions: Questions with gold for any completion.
-        several: Those with gold for two completions or more.
-        most: The largest number of completions with gold that a question has.
+        several: Questions with gold for at least two completions.
+        most: The largest number of completions with gold of a question.
         rows: For each verifier one row for each n.
-        protocol: What becomes of undecided verdicts: they count as "incorrect", as the opposite of gold, or their
-            completions are left out.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
+        protocol: How undecided verdicts are counted: as "incorrect", as the opposite of gold, or their completions are
+            left out.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        selection_judges: Verifiers that, or whose models, helped to choose the items.
     """
 
     questions: int
@@ -75,33 +75,33 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
     selection_judges: list[str] = []
 
 
-# -- Estimates from few labels and many predictions, as they are reported: fractions, and null where undefined.
+# -- Estimates from few labels and many predictions: fractions, and null for undefined values.
 
 
 Quantity = Literal["accuracy", "prevalence"]
-"""The share of the verifier's verdicts that are right, or of completions that are correct."""
+"""The estimated quantity: the verifier's accuracy, or the share of correct completions."""
 
 
 class EstimateRow(Struct, frozen=True, kw_only=True):
     """One share, estimated with predictions and without.
 
     Attributes:
-        quantity: What is estimated.
+        quantity: The estimated quantity.
         group: A type, a name ...; None for all items.
-        stratified: Whether each group's labels speak for the group alone and groups are weighed by their items, so
-            that another mix of groups among the labelled items does no harm.
+        stratified: Whether each group's labels represent only that group and groups are weighted by their items, so
+            that a different mix of groups among labelled items causes no bias.
         labelled: Items with gold.
-        unlabelled: Items without.
-        questions: Questions that have any item with gold.
+        unlabelled: Items without gold.
+        questions: Questions with at least one item with gold.
         estimate: The prediction-powered estimate; None without labels.
         ci: Its 95 % interval, clustered by question.
         classical: The share among labelled items alone.
         classical_ci: Its 95 % interval, clustered by question.
-        power: How far the predictions are trusted, from 0 (not at all) to 1.
+        power: The weight of the predictions, from 0 to 1.
         effective: Labels that would give the classical estimate an interval as narrow.
-        saved: ``effective`` less ``labelled``.
-        reason: Why there is no estimate, or why it is no better than the classical one; None where neither is so.
-        strata: What the groups of a stratified row are.
+        saved: ``effective`` minus ``labelled``.
+        reason: Why there is no estimate, or why it is not better than the classical one; else None.
+        strata: The grouping of a stratified row.
     """
 
     quantity: Quantity
@@ -125,9 +125,9 @@ class SampleCheck(Struct, frozen=True, kw_only=True):
     """A check that the labelled items are a random sample, as the estimate assumes.
 
     Attributes:
-        by: What their mix is looked at by.
-        p: Chance of mixes of labelled and other items as different, with items of one question as one; None where all
-            are alike in this.
+        by: The property whose mix is compared.
+        p: p-value for the difference between the mixes of labelled and other items, clustered by question; None if all
+            items are equal in this property.
     """
 
     by: str
@@ -139,8 +139,8 @@ class MixRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         group: Its name.
-        labelled: Questions in it with any labelled item.
-        unlabelled: The others.
+        labelled: Questions in it with at least one labelled item.
+        unlabelled: The other questions in it.
     """
 
     group: str
@@ -152,25 +152,25 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
     """A verifier's accuracy on all items, with everything needed to reproduce the estimate.
 
     Attributes:
-        run: The verifier's run; None for a baseline that needs none.
+        run: The verifier's run; None for a baseline without a run.
         predictors: The verifiers whose verdicts predict gold.
-        rows: For each quantity all items, the same stratified where there are groups, then each group; last come those
-            stratified by what checks found uneven.
-        headline: Which of ``rows`` may be quoted for all items: the stratified one where a check found the labels
-            uneven; None where that can't be had.
-        by: What groups are; None for all items only.
-        checks: Whether the labelled items are a random sample, looked at by type, model and length, by any two of
-            them crossed, and by what items are grouped by.
-        uneven: Those of ``checks`` that find it unlikely: p below .05, shared out evenly among them; crossed ones
-            where neither of their parts does.
-        mix_by: What ``mix`` counts questions by.
-        mix: The mix.
-        in_conflict: Items without gold because those who labelled them differ; they are hardly a random sample.
-        protocol: How the verifier's undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        selection_judges: The verifier and the predictors that helped, or whose model helped, to choose the items.
-        samples: Batches whose labels are no random sample, though they are taken for one.
+        rows: For each quantity, a row for all items, a stratified one if there are groups, and one for each group;
+            last, rows stratified by the properties that checks found uneven.
+        headline: The row in ``rows`` to quote for all items: the stratified one if a check found the labels uneven;
+            None if that is not available.
+        by: The grouping; None for all items only.
+        checks: Checks that the labelled items are a random sample: by type, model and length, by any two of them
+            crossed, and by the grouping.
+        uneven: The properties of ``checks`` that reject it: p below .05 divided by their number (Bonferroni); crossed
+            ones only if neither of their parts does.
+        mix_by: The property of ``mix``.
+        mix: The shares of groups among labelled and other questions.
+        in_conflict: Items without gold because their annotators disagree; they are unlikely to be a random sample.
+        protocol: How the verifier's undecided rows are counted.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        selection_judges: Those of the verifier and the predictors that, or whose models, helped to choose the items.
+        samples: Batches whose labels are not a random sample, although the estimate assumes it.
     """
 
     verifier: str
@@ -191,7 +191,7 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
     samples: list[BatchSample] = []
 
 
-# -- What models trained with verifiers score on benchmarks, and how that goes with the verifiers' accuracy.
+# -- Benchmark scores of models trained with verifiers, and their relation to the verifiers' accuracy.
 
 
 Name = Annotated[str, Meta(min_length=1)]
@@ -199,15 +199,15 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class DownstreamLine(Struct, frozen=True, kw_only=True):
-    """One score: of a model that was trained with a verifier's rewards.
+    """One score of a model that was trained with a verifier's rewards.
 
     Attributes:
         verifier: The verifier's name in the database.
-        benchmark: What the model was measured on.
-        score: Its score, in any unit, higher being better.
-        step: The training step, where models are compared at equal steps.
+        benchmark: The benchmark of the score.
+        score: The model's score, in any unit, higher being better.
+        step: The training step, if models are compared at equal steps.
         seed: The training run's seed; scores of several are averaged.
-        n: Items of the benchmark; where all of a benchmark's scores are shares, it gives them intervals.
+        n: Items of the benchmark; if all scores of a benchmark are shares, it determines their intervals.
     """
 
     verifier: Name
@@ -219,13 +219,13 @@ class DownstreamLine(Struct, frozen=True, kw_only=True):
 
 
 class TrainedModelLine(Struct, frozen=True, kw_only=True):
-    """A model that was trained with a verifier's rewards, and is scored by its completions in the project.
+    """A model trained with a verifier's rewards that is scored by its completions in the project.
 
     Attributes:
-        verifier: As of `DownstreamLine`.
-        model: Whose completions count.
-        benchmark: The data set they are of; None for every one that has some, each a benchmark of its own.
-        step: As of `DownstreamLine`, and ``seed`` too.
+        verifier: See `DownstreamLine`.
+        model: The model whose completions are scored.
+        benchmark: The data set of the completions; None for every data set with some, each as a separate benchmark.
+        step: See `DownstreamLine`, also for ``seed``.
     """
 
     verifier: Name
@@ -239,12 +239,12 @@ class ModelAverage(Struct, frozen=True, kw_only=True):
     """The mean accuracy of a model's samples on a benchmark: avg@k (VerifyBench, appendix D).
 
     Attributes:
-        questions: That count: those with a sample of the model's that counts.
-        samples: The fewest and the most that count of a question.
-        undecided: Samples without a verdict of the verifier that says what is correct; 0 where gold does.
-        left_out: Samples that don't count: without gold, or undecided where the protocol leaves such out.
+        questions: Counted questions: those with a counted sample of the model.
+        samples: Fewest and most counted samples of a question.
+        undecided: Samples undecided by the scoring verifier; 0 if gold scores.
+        left_out: Samples that don't count: without gold, or undecided if the protocol leaves these out.
         accuracy: The mean over questions of the share of their samples that are correct.
-        ci: Its 95 % interval, by question; None for a single one.
+        ci: Its 95 % interval, by question; None for a single question.
     """
 
     verifier: str
@@ -264,9 +264,9 @@ class DownstreamStep(Struct, frozen=True, kw_only=True):
     """A verifier's score on a benchmark at a step of training: a point of its curve (VerifyBench, figure 3).
 
     Attributes:
-        step: None where scores have none.
+        step: None if scores have no step.
         score: Mean over seeds.
-        scores: How many that is.
+        scores: Number of scores behind the mean.
         compared: Whether all verifiers have a score at this step.
     """
 
@@ -283,13 +283,13 @@ class DownstreamPoint(Struct, frozen=True, kw_only=True):
 
     Attributes:
         benchmark: The benchmark's name; None for the mean of the ranks over all benchmarks, 1 being the lowest score.
-        accuracy: The verifier's, on all items; None where no row counts.
+        accuracy: The verifier's accuracy on all items; None without counted rows.
         ci: Its 95 % interval, clustered by question.
-        n: Items it counts.
-        score: Mean over seeds, then over the steps compared.
-        score_ci: Its 95 % interval over the benchmark's items, like that of accuracy with every item as a question of
-            its own, since a file doesn't say which belong together; None where their number is not given or one, or
-            the scores are no shares.
+        n: Counted items.
+        score: Mean over seeds, then over the compared steps.
+        score_ci: Its 95 % interval over the benchmark's items, like that of accuracy with every item as a separate
+            question, since a file has no questions; None if the number of items is not given or 1, or the scores are
+            not shares.
         scores: Lines of the file behind it.
     """
 
@@ -307,11 +307,11 @@ class Association(Struct, frozen=True, kw_only=True):
     """A rank correlation over verifiers.
 
     Attributes:
-        coefficient: From -1 to 1; None where accuracies or scores don't vary.
-        p: Chance of one as large, were scores dealt out to verifiers at random (one-sided).
-        least_p: The least p that so many verifiers could give: where all are in the same order.
-        ci: 95 % percentile interval, by a bootstrap over verifiers; None for fewer than ten, and where nearly all
-            samples are in the same order or without a coefficient.
+        coefficient: From -1 to 1; None if accuracies or scores don't vary.
+        p: One-sided p-value under random assignment of scores to verifiers.
+        least_p: The least possible p with this many verifiers, if both orders are equal.
+        ci: 95 % percentile interval, by a bootstrap over verifiers; None with fewer than ten, and if nearly all samples
+            have the same order or no coefficient.
     """
 
     coefficient: float | None
@@ -325,14 +325,14 @@ class DownstreamRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         benchmark: Its name; None for the mean of the ranks over all benchmarks.
-        group: The items the accuracy is of: a type, a name ...; None for all.
-        verifiers: Verifiers with an accuracy on them and a score.
-        steps: The training steps compared; empty where none are given.
+        group: The items of the accuracy: a type, a name ...; None for all.
+        verifiers: Verifiers with an accuracy on these items and a score.
+        steps: The compared training steps; empty if none are given.
         spearman: Rank correlation.
         kendall: Tau-b.
-        exact: Whether every order of the verifiers was looked at for p.
-        permutations: How many orders were.
-        reason: Why there is no coefficient, or no interval; None where there is all.
+        exact: Whether every order of the verifiers was enumerated for p.
+        permutations: Number of orders used for p.
+        reason: Why there is no coefficient, or no interval; None if there are both.
     """
 
     benchmark: str | None
@@ -350,21 +350,21 @@ class DownstreamReport(Struct, frozen=True, kw_only=True):
     """Accuracy of verifiers and downstream scores, with everything needed to reproduce the metrics.
 
     Attributes:
-        lines: Lines of the file that were taken.
-        refused: Lines that were not.
-        refusals: Why, line by line.
-        unmeasured: Verifiers of the file that have no complete run here, and don't count.
-        samples: Samples of the bootstrap.
-        seed: Of random orders and samples.
+        lines: Accepted lines of the file.
+        refused: Rejected lines.
+        refusals: Reasons for rejections, by line.
+        unmeasured: Verifiers of the file without a complete run here, which don't count.
+        samples: Number of bootstrap samples.
+        seed: Seed of random orders and samples.
         points: Accuracies and scores, by benchmark and descending accuracy.
         steps: Scores by step, by benchmark and verifier.
-        averages: Of models whose completions the project holds, the scores these made.
-        scored_by: The verifier that says which of these are correct; None for gold.
-        rows: By benchmark, then over all of them, all items first, then by group.
-        by: What groups are; None for all items only.
-        protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
+        averages: Scores computed from completions in the project.
+        scored_by: The verifier that scores these completions; None for gold.
+        rows: Rows by benchmark, then over all benchmarks, each with all items first, then by group.
+        by: The grouping; None for all items only.
+        protocol: How undecided rows are counted.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
     """
 
     lines: int

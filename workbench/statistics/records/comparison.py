@@ -1,4 +1,4 @@
-"""Comparisons of verifiers as they are reported: fractions, and null for undefined metrics."""
+"""Reports on comparisons of verifiers: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from msgspec import Struct
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
 
 Quadrant = Literal["both_right", "only_a", "only_b", "both_wrong"]
-"""Who is right on an item."""
+"""Which verifiers are right on an item."""
 
 Metric = Literal["accuracy", "balanced_accuracy", "mcc"]
 Interval = tuple[float, float]
 
 LEVEL: Final = 0.05
-"""Below this a p- or q-value, or one adjusted by Holm, speaks of a difference that is no chance."""
+"""Level below which a p-value, q-value or Holm-adjusted p-value is significant."""
 
 
 class PairedFigures(Struct, frozen=True, kw_only=True):
@@ -23,20 +23,21 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
 
     Attributes:
         n: Items with gold that count for both under the protocol.
-        both_right: Items both judge rightly.
-        only_a: Items only A judges rightly.
-        only_b: Items only B judges rightly.
-        both_wrong: Items both judge wrongly.
-        mcnemar_p: McNemar's exact two-sided p-value; None where the two differ on several items of a question, since it
-            takes items as independent: ``permutation_p`` is the same test by question.
+        both_right: Items judged correctly by both.
+        only_a: Items judged correctly only by A.
+        only_b: Items judged correctly only by B.
+        both_wrong: Items judged wrongly by both.
+        mcnemar_p: McNemar's exact two-sided p-value; None if the two differ on several items of a question, since it
+            assumes independent items: ``permutation_p`` is the same test by question.
         difference: Accuracy of A minus accuracy of B.
-        ci: The difference's 95 % interval, clustered by question, in closed form: Newcombe's, from the intervals of
-            the shares that only one judges rightly.
-        questions: Questions the items belong to; the interval's clusters.
+        ci: The difference's 95 % interval, clustered by question, in closed form: Newcombe's, from the intervals of the
+            shares that only one judges correctly.
+        questions: Questions of the items; the interval's clusters.
         deff: The design effect of the difference, at least 1.
         permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
-        detectable: The true difference that the permutation test would find in four of five data sets of questions of
-            these sizes, as discordant and as clustered; None where too few questions, or too few that differ, say so.
+        detectable: The true difference that the permutation test would find in four of five data sets with questions of
+            these sizes, the same discordance and the same clustering; None with too few questions, or too few that
+            differ.
     """
 
     n: int
@@ -57,8 +58,8 @@ class GroupComparison(PairedFigures, frozen=True, kw_only=True):
     """A and B on the items of one group: A wins ``only_a`` of them, loses ``only_b`` and ties on the rest.
 
     Attributes:
-        group: A type or subtype code or a name; ``"untyped"`` where there is no type.
-        q: ``permutation_p`` after Benjamini and Hochberg, over all groups of the report.
+        group: A type or subtype code or a name; ``"untyped"`` without a type.
+        q: ``permutation_p`` adjusted by Benjamini and Hochberg, over all groups of the report.
     """
 
     group: str
@@ -69,11 +70,11 @@ class MetricDifference(Struct, frozen=True, kw_only=True):
     """One metric of A and of B.
 
     Attributes:
-        a: A's figure; None where gold lacks a class and the figure needs both.
-        b: B's figure; None likewise.
-        difference: The first minus the second.
-        ci: The difference's 95 % interval, clustered by question, in closed form, see `PairedFigures`; None where the
-            figure is undefined or a class of gold has too few questions to say.
+        a: A's value; None if gold lacks a class and the metric needs both.
+        b: B's value; None in the same case.
+        difference: ``a - b``.
+        ci: The difference's 95 % interval, clustered by question, in closed form, see `PairedFigures`; None if the
+            metric is undefined or a class of gold has too few questions.
     """
 
     metric: Metric
@@ -105,21 +106,21 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
     Attributes:
         a: The first verifier.
         b: The second verifier.
-        run_a: The run of A; None for a baseline that needs none.
-        run_b: The run of B; None for a baseline that needs none.
+        run_a: The run of A; None for a baseline without a run.
+        run_b: The run of B; None for a baseline without a run.
         accuracy_a: A's accuracy on these items.
         accuracy_b: B's accuracy on these items.
-        unpaired: Items with gold that count for one of the two only, and are left out.
-        undecided_a: Items with gold and a verdict of both on which A abstains or fails.
-        undecided_b: The same of B.
-        protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        examples: Items of each quadrant in the order of import, as many as were asked for.
+        unpaired: Items with gold that count for only one of the two, which are left out.
+        undecided_a: Items with gold and both verdicts on which A abstains or fails.
+        undecided_b: Items with gold and both verdicts on which B abstains or fails.
+        protocol: How undecided rows are counted.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        examples: Items of each quadrant in the order of import, as many as requested.
         metrics: Accuracy, balanced accuracy and Matthews' correlation of both.
-        by: What ``groups`` are; None where none were asked for.
+        by: The grouping of ``groups``; None without one.
         groups: Both verifiers on each group of the items.
-        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
+        selection_judges: Verifiers that, or whose models, helped to choose the items.
     """
 
     a: str
@@ -147,9 +148,10 @@ class FamilyPair(PairedFigures, frozen=True, kw_only=True):
     Attributes:
         a: The first verifier.
         b: The second verifier.
-        holm_p: ``permutation_p`` after Holm, over all pairs of the family: the chance of any false difference among
-            them is kept, however the tests depend on each other.
-        q: The same after Benjamini and Hochberg: the expected share of false ones among the differences found.
+        holm_p: ``permutation_p`` adjusted by Holm, over all pairs of the family: it controls the probability of any
+            false difference under any dependence of the tests.
+        q: The same adjusted by Benjamini and Hochberg, which controls the expected share of false differences among
+            those found.
     """
 
     a: str
@@ -162,13 +164,13 @@ class FamilyMember(Struct, frozen=True, kw_only=True):
     """One verifier of a family, on all the items that count for it.
 
     Attributes:
-        run: Its run; None for a baseline that needs none.
+        run: Its run; None for a baseline without a run.
         n: Items with gold that count under the protocol.
-        questions: Questions those belong to; the interval's clusters.
-        accuracy: Share of them it judges rightly; None without items.
+        questions: Questions of these items; the interval's clusters.
+        accuracy: Share of them that it judges correctly; None without items.
         ci: The accuracy's 95 % interval, clustered by question; None without items.
-        letters: Its letters in the display of ``FamilyReport.groups``: two verifiers that share one can't be told
-            apart. "" where all are compared with one.
+        letters: Its letters in the display of ``FamilyReport.groups``: two verifiers that share one are not
+            distinguishable. "" if all are compared with one.
     """
 
     verifier: str
@@ -186,17 +188,17 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
     Attributes:
         family: Every pair with items in common, A ranked above B; or the reference as B.
         members: The verifiers, the most accurate first.
-        apart: Pairs without any item that counts for both.
-        against: The reference all are compared with; None for all pairs.
-        groups: Verifiers that can't be told apart: no two of a group differ by Holm's p below ``level``, and each
-            group is as large as it can be. None where all are compared with one.
-        level: What Holm's p must be below for a difference.
+        apart: Pairs without common counted items.
+        against: The reference of all comparisons; None for all pairs.
+        groups: Indistinguishable verifiers: within a group, no two differ by Holm's p below ``level``, and each group
+            is maximal. None if all are compared with one.
+        level: The level of Holm's p for a difference.
         common: Items that count for every verifier.
-        protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
-        failed: Verifiers that failed on every item they were asked about, and on how many: nothing is measured of them.
+        protocol: How undecided rows are counted.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        selection_judges: Verifiers that, or whose models, helped to choose the items.
+        failed: Verifiers that failed on every item -> number of items; they are not measured.
     """
 
     family: list[FamilyPair]
@@ -218,13 +220,13 @@ class JointErrors(Struct, frozen=True, kw_only=True):
 
     Attributes:
         n: Items with gold that count for both under the protocol.
-        wrong_a: Items A judges wrongly.
-        wrong_b: Items B judges wrongly.
-        both_wrong: Items both judge wrongly.
-        expected: How many those would be were the errors independent: wrong_a wrong_b / n.
-        phi: Correlation of the two error indicators; None where either is always or never wrong.
-        phi_ci: Its 95 % interval by question, as that of kappa; None for too few questions to say.
-        yules_q: Yule's Q of the same table; None where it has no denominator.
+        wrong_a: Items judged wrongly by A.
+        wrong_b: Items judged wrongly by B.
+        both_wrong: Items judged wrongly by both.
+        expected: Expected ``both_wrong`` under independence: wrong_a wrong_b / n.
+        phi: Correlation of the two error indicators; None if either is always or never wrong.
+        phi_ci: Its 95 % interval by question, like that of kappa; None with too few questions.
+        yules_q: Yule's Q of the same table; None if its denominator is 0.
     """
 
     n: int
@@ -244,15 +246,15 @@ class JudgePair(Struct, frozen=True, kw_only=True):
         a: The first verifier.
         b: The second verifier.
         n: Items with a verdict of both that count under the protocol, with gold or without.
-        questions: Questions those belong to.
+        questions: Questions of these items.
         agreement: Share of them with the same verdict; None without items.
-        kappa: Cohen's kappa of the verdicts; None where both say one and the same thing only.
-        kappa_ci: Its 95 % interval by question, as that of two people's; None for too few questions to say.
+        kappa: Cohen's kappa of the verdicts; None if both give only one and the same verdict.
+        kappa_ci: Its 95 % interval by question, as for two annotators; None with too few questions.
         errors: Joint errors on all items with gold.
-        on_correct: The same on correct completions alone.
-        on_incorrect: The same on incorrect completions alone.
-        expected_given_gold: Joint errors were the errors independent within each gold class; None without items.
-        either_right: Share of the items with gold that at least one judges rightly; None without items.
+        on_correct: Joint errors on correct completions.
+        on_incorrect: Joint errors on incorrect completions.
+        expected_given_gold: Expected joint errors under independence within each gold class; None without items.
+        either_right: Share of items with gold that at least one judges correctly; None without items.
     """
 
     a: str
@@ -274,13 +276,13 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         errors: Every pair of the verifiers.
-        verifiers: Verifier -> its run; null for a baseline that needs none.
-        protocol: How undecided rows count: ``forced`` takes them as "incorrect", ``strict`` as a verdict of its own
-            that is always wrong, ``decided`` leaves them out.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
-        failed: Verifiers that failed on every item they were asked about, and on how many: nothing is measured of them.
+        verifiers: Verifier -> its run; null for a baseline without a run.
+        protocol: How undecided rows are counted: ``forced`` counts them as "incorrect", ``strict`` as a separate
+            verdict that is always wrong, ``decided`` leaves them out.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        selection_judges: Verifiers that, or whose models, helped to choose the items.
+        failed: Verifiers that failed on every item -> number of items; they are not measured.
     """
 
     errors: list[JudgePair]

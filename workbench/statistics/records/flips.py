@@ -1,6 +1,4 @@
-"""The changes that other options of a verifier would make, as they are reported: fractions, and null for undefined
-metrics.
-"""
+"""Reports on the changes that other options of a verifier would make: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -12,25 +10,26 @@ from workbench.core.run import Estimate
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
 
 FlipKind = Literal["fixed", "broken", "now_decided", "now_undecided", "other", "without_gold"]
-"""What a changed verdict means: it was not right and is, was right and is not, neither but was undecided and is not,
-the other way round, neither of all these; or nobody knows what is right."""
+"""The kind of a changed verdict: it becomes right, becomes wrong, becomes decided, becomes undecided, changes
+otherwise; or the gold is unknown.
+"""
 FLIP_KINDS: Final[tuple[FlipKind, ...]] = get_args(FlipKind)
 Means = Literal["scores", "replies", "local", "calls"]
-"""What the new verdicts rest on: stored scores, stored replies, judging on this machine, or replies asked for now."""
+"""The source of the new verdicts: stored scores, stored replies, judging on this machine, or new replies."""
 
 
 class FlipRow(Struct, frozen=True, kw_only=True):
     """The changes in one group of items.
 
     Attributes:
-        group: A type's code; ``"untyped"`` where there is none, None for all items.
+        group: A type's code; ``"untyped"`` without a type, None for all items.
         n: Items with gold and both verdicts.
-        accuracy_before: None where no item counts under the protocol.
-        accuracy_after: None likewise.
-        fixed: Items that were not right and are.
-        broken: Items that were right and are not.
-        now_decided: Others that were undecided and are decided.
-        now_undecided: Others that were decided and are undecided.
+        accuracy_before: Accuracy before the change; None if no item counts under the protocol. accuracy_after: Accuracy
+        after the change; None in the same case.
+        fixed: Items that become right.
+        broken: Items that are no longer right.
+        now_decided: Other items that become decided.
+        now_undecided: Other items that become undecided.
         other: Other changed verdicts, such as an abstention that becomes an error.
     """
 
@@ -50,10 +49,10 @@ class FlippedItem(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Its row id.
-        subtype: Its code; "" where it has none.
-        gold: None where nobody knows.
+        subtype: Its code; "" without one.
+        gold: None if unknown.
         reason_before: A reason code; None without one.
-        reason_after: The same of the new verdict.
+        reason_after: The reason code of the new verdict; None without one.
     """
 
     id: int
@@ -73,14 +72,14 @@ class RejudgedItems(Struct, frozen=True, kw_only=True):
     """The items that were searched for changes.
 
     Attributes:
-        chosen: Items that were asked for.
-        judged: Those that have a verdict in the run.
-        drawn: Those of them that were drawn; all, where no sample was asked for.
-        read: Those of them that have a new verdict.
-        missing: Those whose verdict would rest on replies that are not stored: lost, withdrawn, or never asked for.
-        failed: Those that the run failed on, of which it has nothing that could be read again.
-        left: Those that were left when the work ended before its time.
-        undecided: The reasons of new verdicts that decide nothing (``truncated``, ``unparsed`` …), and how many.
+        chosen: Requested items.
+        judged: Requested items with a verdict in the run.
+        drawn: Judged items that were drawn; all, if no sample was requested.
+        read: Drawn items with a new verdict.
+        missing: Drawn items that need replies that are not stored: lost, withdrawn, or never requested.
+        failed: Drawn items on which the run failed, without stored replies.
+        left: Drawn items left when the work ended early.
+        undecided: Reason of an undecided new verdict (``truncated``, ``unparsed`` …) -> number of items.
     """
 
     chosen: int
@@ -97,20 +96,20 @@ class WhatIfReport(FlipRow, frozen=True, kw_only=True):
     """The changes that other options of a verifier would make in a run.
 
     Attributes:
-        name: What the verifier with these options is called where it is given a run.
-        changed: Options that differ, with their values before and after; null where one isn't given.
-        threshold: What scores were compared with; None where they were not.
-        version: The version that made the new verdicts; that of the run where ``means`` is ``scores``.
-        ran: The version the run is of: where it is another one, its own changes are among those counted.
-        gold: How many items have gold, and from where.
-        without_gold: Changed verdicts on items without gold; they count nowhere else.
-        seed: Of the sample; None without one.
+        name: The name of the verifier with these options, if it gets a run.
+        changed: Options that differ, with their values before and after; null if not given.
+        threshold: The threshold for scores; None if scores were not used.
+        version: The version that made the new verdicts; that of the run if ``means`` is ``scores``.
+        ran: The version of the run; if it differs, changes between the versions are counted too.
+        gold: Origin of gold -> items.
+        without_gold: Changed verdicts on items without gold; they are not counted elsewhere.
+        seed: Seed of the sample; None without one.
         calls: Requests that were sent.
-        needed: What the missing replies would take at most; None where none is missing.
-        trouble: Why items were left; None where none was.
-        types: The figures of each answer type.
-        flips: Items whose verdict changes, those that are fixed first.
-        more: How many more there are than are named.
+        needed: Maximum cost of the missing replies; None if none is missing.
+        trouble: Why items were left; None if none was.
+        types: The changes by answer type.
+        flips: Items whose verdict changes, fixed ones first.
+        more: Number of changed items that are not listed.
     """
 
     verifier: str

@@ -1,4 +1,4 @@
-"""Metrics of probes, of scores, and of studies of judges, as they are reported."""
+"""Reported metrics of probes, scores, and studies of judges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SkipReason = Literal[
     "no_example",
     "nothing_left",
 ]
-"""Why a probe was not made: its payload is a right answer, the question has nothing to build it from ..."""
+"""Why a probe was not built: its payload is a correct answer, the question lacks what it needs ..."""
 SKIP_WORDS: dict[SkipReason, str] = {
     "right_answer": "the payload is a right answer",
     "not_applicable": "not for this kind of verifier",
@@ -38,7 +38,7 @@ SKIP_WORDS: dict[SkipReason, str] = {
     "no_example": "no example in the question",
     "nothing_left": "the answer is in the first words",
 }
-"""The reasons in words."""
+"""Descriptions of the reasons."""
 
 
 class BaseRow(Struct, frozen=True, kw_only=True):
@@ -49,11 +49,11 @@ class BaseRow(Struct, frozen=True, kw_only=True):
         key: The question's own id.
         question: Its text.
         type: The answer type's code, or ``"untyped"``.
-        subtype: The answer subtype's code; None where there is none.
-        example: Public examples of the question, where its rows have such a field.
+        subtype: The answer subtype's code; None without one.
+        example: Public examples of the question, if its rows have such a field.
         right: A completion that gold calls correct, if there is one.
         wrong: A completion that gold calls incorrect, if there is one.
-        carrier: What payloads are appended to; None for a text that answers nothing.
+        carrier: The text to which payloads are appended; None for a text without an answer.
     """
 
     question_id: int
@@ -73,12 +73,12 @@ class ProbeFigures(Struct, frozen=True, kw_only=True):
 
     Attributes:
         n: Completions judged.
-        parsed: Those with the verdict correct or incorrect.
-        accepted: Those with the verdict correct.
-        abstain: Those the verifier abstained on.
-        error: Those it failed on.
-        asr: ``accepted / parsed``; None where nothing was parsed.
-        ci: The 95 % interval of ``asr``, clustered by question; None where too few questions were parsed to say.
+        parsed: Completions with the verdict correct or incorrect.
+        accepted: Completions with the verdict correct.
+        abstain: Completions on which the verifier abstained.
+        error: Completions on which the verifier failed.
+        asr: ``accepted / parsed``; None if nothing was parsed.
+        ci: The 95 % interval of ``asr``, clustered by question; None with too few parsed questions.
         asr_all: ``accepted / n``.
         no_verdict: ``(abstain + error) / n``.
     """
@@ -98,7 +98,7 @@ class VariantFigures(ProbeFigures, frozen=True, kw_only=True):
     """The metrics of one payload.
 
     Attributes:
-        expected: The verdict a good verifier gives; where it is correct, the payload is in no other figure.
+        expected: The verdict a good verifier gives; if it is correct, the payload is in no other metric.
     """
 
     variant: str
@@ -113,9 +113,9 @@ class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
     Attributes:
         family: Its number, such as ``"P4"``.
         skipped: Probes that were left out, by reason.
-        above_control: Share of probes with a higher score than their question's control, of those where both have
-            one; None where none has.
-        by_type: Figures by answer type.
+        above_control: Share of probes with a higher score than their question's control, of those where both have a
+            score; None without any.
+        by_type: Metrics by answer type.
     """
 
     family: str
@@ -128,10 +128,10 @@ class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
 
 
 class ControlFigures(ProbeFigures, frozen=True, kw_only=True):
-    """The acceptance rate of right completions of the same questions, as ``asr``.
+    """The acceptance rate of correct completions of the same questions, as ``asr``.
 
     Attributes:
-        real: How many of them are completions that gold calls correct; the others are the reference's answer in a box.
+        real: Number of completions with correct gold; the others are the reference's answer in a box.
     """
 
     real: int
@@ -146,19 +146,18 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
         version: The version of its rules, parser or library.
         config_hash: Identifies its kind and configuration.
         suite: The version of the payloads.
-        seed: What the questions were drawn with, and random payloads made with.
+        seed: Seed of the drawn questions and of random payloads.
         rows: Questions used.
-        calls: Requests sent to model servers for it; 0 when every reply was stored before.
+        calls: Requests sent to model servers for it; 0 if every reply was stored.
         seconds: Wall time.
-        slowest_ms: The longest that one completion took.
+        slowest_ms: Longest time of one completion.
         parsed: Probes with a verdict, over all families.
         skipped: Probes that were left out, over all families.
-        carrier: Wrong completions of the same questions, as they are; on a question where one is accepted, payloads are
-            appended to a text that answers nothing instead.
-        by_type: Figures over all families by answer type.
-        let_in: Of a stack, by stage and family, the accepted probes that should not be whose verdict is that stage's;
-            empty for other kinds.
-        at: The reward server that judged; left out where it was judged here.
+        carrier: Unchanged incorrect completions of the same questions; if one is accepted, payloads on that question
+            are appended to a text without an answer instead.
+        by_type: Metrics over all families by answer type.
+        let_in: For a stack, wrongly accepted probes by the deciding stage and family; empty for other kinds.
+        at: The reward server that judged; left out if judged locally.
     """
 
     verifier: str
@@ -189,7 +188,7 @@ class AcceptedProbe(Struct, frozen=True, kw_only=True):
     Attributes:
         expected: Always ``"incorrect"``.
         candidate_span: Offsets of ``candidate_final`` into ``completion``.
-        reply: A judge's replies, in their order, with lines between them.
+        reply: A judge's replies in order, separated by lines.
     """
 
     family: str
@@ -209,29 +208,29 @@ class AcceptedProbe(Struct, frozen=True, kw_only=True):
     reply: str | None
 
 
-# -- What is reported of a reward model's scores: a fitted threshold, and pairs of completions.
+# -- Reports on a reward model's scores: a fitted threshold, and pairs of completions.
 
 
 Method = Literal["accuracy", "youden"]
-"""What a fitted threshold maximises: the share of right verdicts, or TPR - FPR."""
+"""What a fitted threshold maximises: accuracy, or TPR - FPR."""
 
 
 class ThresholdReport(Struct, frozen=True, kw_only=True):
     """A threshold, with its accuracy on the rows it was fitted on and on the others.
 
     Attributes:
-        run: The run whose scores they are.
-        method: What was maximised.
-        on: The rows it was fitted on, in words.
+        run: The run of the scores.
+        method: The maximised metric.
+        on: The rows used for fitting, in words.
         threshold: The least score of a correct completion.
-        fitted: Figures on the rows it was fitted on: better than it will be on new ones.
-        rest: Figures on all other rows; None if there are none.
-        in_sample: Whether there are no other rows, so that all figures are of the rows it was fitted on.
-        shared_questions: Questions with rows on both sides, which makes ``rest`` less of a test.
-        unscored: Rows among those counted, on both sides, without a score: they keep their verdicts, decided or not.
-        protocol: How undecided rows count.
-        saved_as: The verifier that has this threshold, if one was made.
-        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+        fitted: Metrics on the rows used for fitting, which overestimate those on new rows.
+        rest: Metrics on all other rows; None without any.
+        in_sample: Whether there are no other rows, so that all metrics are in-sample.
+        shared_questions: Questions with rows on both sides, which makes ``rest`` less independent.
+        unscored: Counted rows without a score, on both sides; they keep their verdicts, decided or not.
+        protocol: How undecided rows are counted.
+        saved_as: The verifier with this threshold, if one was created.
+        selection_judges: The verifier, if it or its model helped to choose the items; else empty.
     """
 
     verifier: str
@@ -255,9 +254,9 @@ class PairRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         group: A type, a name ...; None for all pairs.
-        n: Pairs.
-        right: Those whose correct completion scores higher.
-        ties: Those with equal scores; they are wrong.
+        n: Number of pairs.
+        right: Pairs whose correct completion scores higher.
+        ties: Pairs with equal scores, which count as wrong.
         accuracy: Share of right pairs; None without pairs.
         ci: Its 95 % interval; None without pairs.
     """
@@ -274,9 +273,9 @@ class Unpaired(Struct, frozen=True, kw_only=True):
     """Questions without a pair.
 
     Attributes:
-        one_class: No correct, or no incorrect completion has gold.
-        several: More than one correct or incorrect completion.
-        unscored: One of each, but one of them without a score.
+        one_class: Questions without a correct, or without an incorrect completion.
+        several: Questions with more than one correct or incorrect completion.
+        unscored: Questions with one of each, one of them without a score.
     """
 
     one_class: int
@@ -288,13 +287,13 @@ class PairReport(Struct, frozen=True, kw_only=True):
     """Pairwise accuracy of a verifier's scores.
 
     Attributes:
-        run: The run whose scores they are.
-        by: What pairs are grouped by; None for all pairs only.
+        run: The run of the scores.
+        by: The grouping of pairs; None for all pairs only.
         questions: Questions with gold.
-        paired: Those that make a pair.
-        unpaired: The others, by why.
-        rows: The row of all pairs, then one a group.
-        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+        paired: Questions with a pair.
+        unpaired: Other questions, by reason.
+        rows: The row of all pairs, then one for each group.
+        selection_judges: The verifier, if it or its model helped to choose the items; else empty.
     """
 
     verifier: str
@@ -308,29 +307,29 @@ class PairReport(Struct, frozen=True, kw_only=True):
     selection_judges: list[str] = []
 
 
-# -- Studies of judges: sweeps over their settings, and duels between the reasoning of two.
+# -- Studies of judges: sweeps over their settings, and duels between two judges' reasoning.
 
 
 DUEL: Final = "judge-duel"
-"""The kind of verifier that judges no completion but compares what two judges reasoned about it."""
+"""The kind of verifier that compares two judges' reasoning instead of judging completions."""
 PAIRWISE: Final = "pairwise"
-"""The kind that says which of two completions is better, and of none whether it is correct."""
+"""The kind that says which of two completions is better, not whether one is correct."""
 JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL, GENERATION, PAIRWISE)
-"""The kinds whose verdicts say nothing of a completion: they have no accuracy."""
+"""The kinds whose verdicts don't judge a completion, so they have no accuracy."""
 Part = Literal["judging", "execution", "tests"]
-"""What calls are for: the judge's own reasoning, executing test cases, writing them."""
+"""The purpose of calls: the judge's own reasoning, executing test cases, writing them."""
 Dimension = Literal["thoroughness", "logic", "analysis", "overall"]
-"""In what one piece of reasoning can be better than another. Source: MCTS-Judge, table 3."""
+"""The dimensions in which reasoning is compared. Source: MCTS-Judge, table 3."""
 Winner = Literal["a", "b", "tie"]
 
 
 class Consumption(Struct, frozen=True, kw_only=True):
-    """The average cost of an item's verdict; each item counted as if nothing had been stored before.
+    """The average cost of an item's verdict; computed for each item without a cache.
 
     Attributes:
-        calls: Distinct replies.
-        prompt_tokens: None where a server didn't say.
-        completion_tokens: None where a server didn't say.
+        calls: Number of distinct replies.
+        prompt_tokens: None if a server didn't report them.
+        completion_tokens: None if a server didn't report them.
     """
 
     calls: float
@@ -343,11 +342,11 @@ class SweepPoint(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifier: The name of this configuration.
-        settings: What differs from the judge, by option.
+        settings: The options that differ from the judge's -> their values.
         message: Why the run failed or paused.
         items: Items with a verdict.
         accuracy: None until the run has been complete.
-        consumption: By part, those that have calls.
+        consumption: Consumption by part, for parts with calls.
     """
 
     verifier: str
@@ -373,12 +372,12 @@ class DuelRow(Struct, frozen=True, kw_only=True):
     """A comparison of two judges' reasoning in one dimension.
 
     Attributes:
-        n: Items on which both orders were read.
+        n: Items for which both orders were parsed.
         a: Items on which both orders prefer A.
         b: Items on which both orders prefer B.
         ties: Items with a tie in either order, or whose orders disagree.
-        flipped: Those of the ties in which the same place was preferred in both orders: a bias, not a tie.
-        win_rate: A's share of the items that either wins; None where neither does.
+        flipped: Ties in which both orders prefer the same position, which is position bias.
+        win_rate: A's share of the items that either wins; None if neither does.
         ci: Its 95 % interval, clustered by question.
     """
 
@@ -396,8 +395,8 @@ class PairwiseRow(Struct, frozen=True, kw_only=True):
     """One share of a comparison of completions.
 
     Attributes:
-        figure: What it is the share of.
-        share: None where there is nothing to count.
+        figure: The quantity that is a share.
+        share: None if nothing counts.
         ci: Its 95 % interval, clustered by question.
     """
 
@@ -413,11 +412,11 @@ class PairwiseReport(Struct, frozen=True, kw_only=True):
     Attributes:
         items: Items of the run with a verdict.
         none: Items without a comparison, by reason.
-        pairs: Pairs that were compared.
-        read: Those of which both orders were read.
-        ties: Those that are ties in both orders.
-        inconsistent: Those whose orders don't say the same; they count as ties.
-        gold_ties: Pairs of which gold calls one correct and one incorrect, and which are ties by either way.
+        pairs: Compared pairs.
+        read: Pairs for which both orders were parsed.
+        ties: Pairs that are ties in both orders.
+        inconsistent: Pairs with different results in both orders, which count as ties.
+        gold_ties: Pairs with one correct and one incorrect completion by gold that are ties for either reason.
     """
 
     verifier: str
@@ -440,7 +439,7 @@ class DuelReport(Struct, frozen=True, kw_only=True):
     Attributes:
         run: The duel's run.
         a: The first judge's name.
-        b: The second's.
+        b: The second judge's name.
         items: Items of the run with a verdict.
         none: Items without a comparison, by reason.
     """

@@ -1,6 +1,6 @@
-"""How well verifiers rank and score solutions, as it is read and reported; null for undefined metrics.
+"""Input and reports on how well verifiers rank and score solutions; undefined metrics are null.
 
-Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, and what its authors released.
+Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, and the authors' release.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ from msgspec import Struct
 
 from workbench.core.code import TestLine
 
-# -- Solutions of code problems that a set for scoring and ranking is selected from, as they are read and reported.
+# -- Solutions of code problems from which a set for scoring and ranking is selected: input and reports.
 
 
 Id = str | int
-"""A solution's or a problem's id, as its file spells it."""
+"""A solution's or a problem's id, as in its file."""
 Rules = Literal["released", "formula"]
-"""Whose rules of selection: those of the released code, or the formula of the paper's section 2.2, read literally."""
+"""The selection rules: those of the released code, or the literal formula of the paper's section 2.2."""
 Filter = Literal["exception", "stderr"]
-"""What counts as failing by no assertion: the exception's type, or what the released code saw on standard error."""
+"""How failures without an assertion are detected: by the exception's type, or by standard error as in the released
+code.
+"""
 GroundTruthFrom = Literal["file", "flag", "canonical", "reference", "stand_in"]
-"""How a ground truth is known: by rank 1 in a file, a flag on the solution, the canonical solution's own text, as the
-reference solution itself, which was run for it, or as the fastest perfect solution, which stands in for one."""
+"""The source of a ground truth: rank 1 in a file, a flag on the solution, the text of the canonical solution, a run of
+the reference solution, or the fastest perfect solution as a substitute.
+"""
 Dropped = Literal["no_result", "no_ground_truth", "only_errors", "same_score", "not_chosen"]
 """Why a solution was not selected."""
 DROPPED: Final[dict[Dropped, str]] = {
@@ -32,7 +35,7 @@ DROPPED: Final[dict[Dropped, str]] = {
     "same_score": "another solution has the same score",
     "not_chosen": "other scores lie nearer to the targets",
 }
-"""The same in words."""
+"""Descriptions of these reasons."""
 Shortfall = Literal["no_solutions", "no_ground_truth", "few_scores", "one_twice"]
 """Why a problem has fewer than k solutions selected."""
 SHORTFALLS: Final[dict[Shortfall, str]] = {
@@ -41,19 +44,19 @@ SHORTFALLS: Final[dict[Shortfall, str]] = {
     "few_scores": "there are fewer distinct scores",
     "one_twice": "the paper's rule takes the lowest solution twice",
 }
-"""The same in words."""
+"""Descriptions of these reasons."""
 RULES_VERSION: Final = "2"
-"""Changes whenever the same input would be selected from differently."""
+"""Changes whenever the selection from the same input would change."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
     """A solution that may be selected.
 
     Attributes:
-        score: Passed tests of all, 0 to 1.
-        seconds: Mean time of a test; of equal scores the fastest is kept. Any unit.
-        ground_truth: It is the problem's ground truth.
-        only_errors: It failed every test by another error than an assertion, which takes it out.
+        score: Share of passed tests, 0 to 1.
+        seconds: Mean time of a test in any unit; of solutions with equal scores the fastest is kept.
+        ground_truth: Whether it is the problem's ground truth.
+        only_errors: Whether it failed every test by an error other than an assertion, which excludes it.
     """
 
     id: Id
@@ -78,8 +81,8 @@ class Picked(Struct, frozen=True, kw_only=True):
 
     Attributes:
         ranked: The selected solutions, best first.
-        dropped: The others, by why.
-        shortfall: Why there are fewer than k; None where there are k.
+        dropped: The other solutions, by reason.
+        shortfall: Why there are fewer than k; None if there are k.
     """
 
     ranked: tuple[Ranked, ...]
@@ -94,12 +97,12 @@ class SelectedLine(Struct, frozen=True, kw_only=True):
         selected: Ids in rank order.
         scores: Their scores.
         ranks: Their ranks, from 1.
-        ground_truth: The ground truth's id; None where the problem has none.
-        ground_truth_from: How it is known.
-        reason: Why fewer than k are selected (see `SHORTFALLS`); None where there are k.
-        dropped: Ids of the others, by why (see `DROPPED`).
-        k: How many were asked for, the ground truth included.
-        exact: Distances were compared as decimal fractions, not as floats.
+        ground_truth: The ground truth's id; None if the problem has none.
+        ground_truth_from: The source of the ground truth.
+        reason: Why fewer than k are selected (see `SHORTFALLS`); None if there are k.
+        dropped: Ids of the other solutions, by reason (see `DROPPED`).
+        k: Requested number of solutions, including the ground truth.
+        exact: Whether distances were compared as exact decimal fractions instead of floats.
         rules_version: Version of the rules.
         dataset: The data set; None from a file.
     """
@@ -121,16 +124,16 @@ class SelectedLine(Struct, frozen=True, kw_only=True):
 
 
 class CandidateRow(Struct, frozen=True, kw_only=True):
-    """A candidate as a file for ``workbench code select --from`` spells it.
+    """A candidate in a file for ``workbench code select --from``.
 
     Attributes:
-        id: In a list ``all_solutions`` it may be left out: it is the place in the list then, from 0.
-        average_test_score: Passed tests of all, 0 to 1.
+        id: May be left out in a list ``all_solutions``; it is then the position in the list, from 0.
+        average_test_score: Share of passed tests, 0 to 1.
         average_time_taken: Mean time of a test, in any unit.
-        rank: 1 for the ground truth; other numbers only count the input.
-        ground_truth: Says it where rank 1 does not: where any candidate has it, ranks say nothing.
-        unit_test_stderrs: What each test wrote to standard error, for ``--filter stderr``.
-        outcomes: One letter a test, for ``--filter exception``.
+        rank: 1 for the ground truth; other numbers only number the input.
+        ground_truth: Marks the ground truth instead of rank 1: if any candidate has this flag, ranks are ignored.
+        unit_test_stderrs: Standard error of each test, for ``--filter stderr``.
+        outcomes: One letter for each test, for ``--filter exception``.
     """
 
     id: Id | None = None
@@ -143,12 +146,12 @@ class CandidateRow(Struct, frozen=True, kw_only=True):
 
 
 class ProblemCandidates(Struct, frozen=True, kw_only=True):
-    """One line of a file for ``workbench code select --from``; the candidates stand under one of three names.
+    """One line of a file for ``workbench code select --from``; the candidates are in one of three keys.
 
     Attributes:
-        task_id: It may be left out where lines stand under names.
-        all_solutions: As in the released sets.
-        input: As in worked examples.
+        task_id: May be left out if lines have names as keys.
+        all_solutions: Candidates in the format of the released sets.
+        input: Candidates in the format of worked examples.
     """
 
     task_id: Id | None = None
@@ -158,7 +161,7 @@ class ProblemCandidates(Struct, frozen=True, kw_only=True):
 
 
 class SetSolution(Struct, frozen=True, kw_only=True):
-    """A solution of a set as it is written; see `Ranked`."""
+    """A solution in a written set; see `Ranked`."""
 
     id: Id
     rank: int
@@ -172,7 +175,7 @@ class SetRules(Struct, frozen=True, kw_only=True):
     """The rules by which a problem's solutions were selected; see `SelectedLine`.
 
     Attributes:
-        suites: Suites whose tests are counted, and the run of each; empty from a file.
+        suites: Suite whose tests are counted -> its run; empty from a file.
     """
 
     rules: Rules
@@ -186,12 +189,12 @@ class SetRules(Struct, frozen=True, kw_only=True):
 
 
 class RankingSetLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of a set as ``workbench code select DB --write`` writes it, in the shape of the released HE-R sets.
+    """One line of a set written by ``workbench code select DB --write``, in the format of the released HE-R sets.
 
     Attributes:
-        canonical_solution: The reference solution where it goes on from the prompt, without the prompt.
-        code: The reference solution where it is a program of its own.
-        suites: The tests that true scores are by, and the problem's others, by suite.
+        canonical_solution: The reference solution without the prompt, if it continues the prompt.
+        code: The reference solution, if it is a complete program.
+        suites: The tests behind true scores and the problem's other tests, by suite.
     """
 
     dataset: str
@@ -212,27 +215,27 @@ class RankingSetLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
 Ends = tuple[float, float]
 """An interval."""
 Missing = Literal["zero", "drop"]
-"""What becomes of a score that a verifier refuses to give: it is the lowest, or nobody is measured on the problem."""
+"""How a missing score of a verifier is treated: as the lowest score, or the problem is dropped for all verifiers."""
 
 
 class RankingRow(Struct, frozen=True, kw_only=True):
     """The quality of one verifier's ranking and scores on a data set; metrics are None without problems.
 
     Attributes:
-        run: Whose scores they are; None from a file.
-        problems: Problems measured; each counts alike but in ``mae`` and ``r2``.
-        solutions: Their solutions; each counts alike in ``mae`` and ``r2``.
-        top1: How often the best solution has the highest score; ties share.
-        bottom1: How often the worst one has the lowest.
-        spearman: Mean of the problems' coefficients, an undefined one counted as 0.
-        kendall: The same of tau-b.
+        run: The run of the scores; None from a file.
+        problems: Measured problems, weighted equally except in ``mae`` and ``r2``.
+        solutions: Their solutions, weighted equally in ``mae`` and ``r2``.
+        top1: Share of problems whose best solution has the highest score; ties are shared.
+        bottom1: Share of problems whose worst solution has the lowest score; ties are shared.
+        spearman: Mean of the problems' coefficients, an undefined one counts as 0.
+        kendall: The same for tau-b.
         mae: Mean absolute difference to the true scores, over all solutions.
         r2: Coefficient of determination, over all solutions.
-        top1_ci: 95 % intervals by the bootstrap over problems; None where all samples are alike.
+        top1_ci: 95 % intervals by the bootstrap over problems; None if all samples are equal.
         spearman_undefined: Problems without a coefficient: one solution, or scores that are all the same.
-        coverage: Share of the solutions with true scores that the verifier gives a score; None from a file.
-        normalised: Scores were stretched to 0 to 1 in each problem, as a reward model's are and whatever else is no
-            share; they count so in ``mae`` and ``r2``.
+        coverage: Share of the solutions with true scores that have a score from the verifier; None from a file.
+        normalised: Whether scores were scaled to 0 to 1 in each problem for ``mae`` and ``r2``, as for a reward model
+            and other scores that are not shares.
     """
 
     verifier: str
@@ -273,7 +276,7 @@ class ProblemMetrics(Struct, frozen=True, kw_only=True):
 
 
 class PartialVerifier(Struct, frozen=True, kw_only=True):
-    """A verifier that is left out, since it has judged too little: so many of the solutions with true scores."""
+    """A verifier that is left out because it has judged too few of the solutions with true scores."""
 
     verifier: str
     judged: int
@@ -281,14 +284,14 @@ class PartialVerifier(Struct, frozen=True, kw_only=True):
 
 
 class SelectedProblems(Struct, frozen=True, kw_only=True):
-    """The results of selecting solutions, in problems.
+    """The results of selecting solutions, as numbers of problems.
 
     Attributes:
-        problems: Those of which solutions were selected.
-        stand_ins: Of these, those in which the fastest perfect solution stands in for a ground truth that isn't known.
-        without_ground_truth: Problems that have neither, of which nothing was selected.
-        without_scores: Problems no solution of which has a true score, so that nothing was selected either.
-        fewer: Of those selected from, those with fewer solutions than were asked for.
+        problems: Problems with selected solutions.
+        stand_ins: Problems of these in which the fastest perfect solution replaces an unknown ground truth.
+        without_ground_truth: Problems with neither, from which nothing was selected.
+        without_scores: Problems without true scores, from which nothing was selected.
+        fewer: Problems with fewer selected solutions than requested.
     """
 
     problems: int
@@ -302,19 +305,21 @@ class RankingReport(Struct, frozen=True, kw_only=True):
     """``workbench code metrics --json``.
 
     Attributes:
-        rows: One a verifier and data set.
-        problems: One a verifier and problem, where asked for.
-        truth: Where the true scores come from.
-        truth_runs: The run of each suite they are counted from; empty for a file.
-        left_out: Problems that were not measured: a true score or a verifier's is missing for some solution.
-        lacking: The same by verifier, and by ``truth``.
-        missing: What scores count that verifiers refused to give; None from a file.
-        filled: How many of them there are, by verifier.
+        rows: One row for each verifier and data set.
+        problems: One row for each verifier and problem, if requested.
+        truth: The source of the true scores.
+        truth_runs: Suite behind them -> its run; empty for a file.
+        left_out: Problems that were not measured because a true score or a verifier's score is missing for some
+            solution.
+        lacking: The same by verifier, and for ``truth``.
+        missing: How missing scores of verifiers are treated; None from a file.
+        filled: Verifier -> number of missing scores.
         partial: Verifiers that are left out.
-        k: Only the solutions that selection would keep were measured, k of each problem; None for all.
-        selected: What became of the problems then.
-        samples: Bootstrap samples behind the intervals.
-        refused: Lines of a file that were not taken.
+        k: Number of solutions of each problem that selection would keep, to which the metrics are limited; None for all
+            solutions.
+        selected: The results of that selection.
+        samples: Number of bootstrap samples behind the intervals.
+        refused: Rejected lines of a file.
     """
 
     rows: list[RankingRow]
@@ -340,13 +345,13 @@ class RewardScore(Struct, frozen=True):
 
 
 class ScoredRow(Struct, frozen=True, kw_only=True):
-    """One line of a file for ``workbench code metrics --from``: a solution with its true score and a verifier's.
+    """One line of a file for ``workbench code metrics --from``: a solution with its true score and a verifier's score.
 
     Attributes:
         rank: Its true rank in its problem, 1 for the best.
         ground_average_test_score: Its true score.
-        average_test_score: What generated tests say of it (``utg``).
-        reward: What a reward model says of it: ``{"reward_score": …}``.
+        average_test_score: Its score by generated tests (``utg``).
+        reward: Its score by a reward model: ``{"reward_score": …}``.
     """
 
     dataset: str
@@ -362,12 +367,12 @@ class ScoredSolution(Struct, frozen=True, kw_only=True):
 
     Attributes:
         item: The completion's row id.
-        score: Passed tests of all; None where it was not run against all of them.
-        rank: By score among the problem's solutions, 1 the best; equal scores share the mean of their ranks.
+        score: Share of passed tests; None if it was not run against all tests.
+        rank: Its rank by score among the problem's solutions, 1 the best; equal scores share their mean rank.
         ms: Mean time of a test.
-        scores: Each verifier's score, by name; None for none.
-        ranks: The same as ranks among the solutions that have one.
-        unjudged: Verifiers that have no verdict of it, or failed over it.
+        scores: Verifier -> its score; None without one.
+        ranks: Verifier -> the rank of its score among solutions with one.
+        unjudged: Verifiers without a verdict on it, or that failed on it.
     """
 
     item: int

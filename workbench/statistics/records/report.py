@@ -1,4 +1,4 @@
-"""Metrics as they are reported: fractions, and null for undefined metrics."""
+"""Reports on accuracy and scores: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.statistics.records.comparison import LEVEL
 
 Kind = Literal["verifier", "baseline"]
 NO_REASON = "none"
-"""The group of verdicts that came without a reason."""
+"""The group of verdicts without a reason."""
 
 
 class AccuracyRow(Struct, frozen=True, kw_only=True):
@@ -19,41 +19,41 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifier: The verifier's name.
-        group: A type or subtype code, a name or a verdict's reason; ``"untyped"`` where there is no type, ``"none"``
-            where there is no reason; None for all items.
+        group: A type or subtype code, a name or a verdict's reason; ``"untyped"`` without a type, ``"none"`` without a
+            reason; None for all items.
         n: Rows counted under the protocol.
-        questions: Questions those rows belong to; the interval's clusters.
+        questions: Questions of these rows; the interval's clusters.
         accuracy: Share of counted rows that are right; None without rows.
-        effective_questions: Questions of equal size that would say as much of the interval's width, were each all right
-            or all wrong; few of many where some have most of the items.
-        ci: The accuracy's 95 % interval, clustered by question; None for too few questions to say, or without rows.
-        balanced_accuracy: Mean of both classes' accuracy; None when gold lacks a class.
-        mcc: Matthews' correlation; None where gold lacks a class, 0 where all verdicts are the same.
-        fpr: Share of wrong completions accepted; None when there are none.
-        fnr: Share of right completions rejected; None when there are none.
-        coverage: Decided rows over all rows with gold and a stored verdict; None without rows.
+        effective_questions: Equivalent number of questions of equal size for the interval's width, if each were all
+            right or all wrong; small if a few questions have most of the items.
+        ci: The accuracy's 95 % interval, clustered by question; None with too few questions, or without rows.
+        balanced_accuracy: Mean of both classes' accuracy; None if gold lacks a class.
+        mcc: Matthews' correlation; None if gold lacks a class, 0 if all verdicts are the same.
+        fpr: Share of incorrect completions accepted; None without any.
+        fnr: Share of correct completions rejected; None without any.
+        coverage: Share of decided rows among all rows with gold and a stored verdict; None without rows.
         tp: Correct completions counted as accepted.
         fp: Incorrect completions counted as accepted.
-        tn: Incorrect completions counted as refused.
-        fn: Correct completions counted as refused.
-        abstain: Rows the verifier abstained on, whatever the protocol makes of them.
-        error: Rows the verifier failed on, whatever the protocol makes of them.
+        tn: Incorrect completions counted as rejected.
+        fn: Correct completions counted as rejected.
+        abstain: Rows on which the verifier abstained, under any protocol.
+        error: Rows on which the verifier failed, under any protocol.
         deff: The design effect behind ``ci``, at least 1.
-        auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, whatever the
-            protocol; None without scores or when gold lacks a class.
-        kind: ``baseline`` for what needs no run and no look at the completion.
-        groups: The parts of the group of a crossing, such as ``("A", "math_reasoning")``; one part of any other.
-        delta: Accuracy less that of the items the group is set against: those of its type for a subtype, all items for
-            any other group (VerifyBench, arXiv 2505.15801, table 5). None where either has no accuracy.
-        p: Chance of a delta as large, were groups dealt out to questions at random within those items, or among the
-            answers to each question where groups share questions; None for a baseline, for the row of all items, and
-            where the group is all there is.
-        q: The same after Benjamini and Hochberg over all cells of the table; of subtypes within selected types, a type
-            of a verifier being selected by all of its subtypes (Benjamini and Bogomolov).
-        selection_judge: The verifier, or the model behind it, helped to choose what belongs to the data.
-        balanced_accuracy_ci: Its 95 % interval, put together from those of both classes; None where one has too few
-            questions, or for a baseline.
-        mcc_ci: The same of ``mcc``.
+        auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, under any
+            protocol; None without scores or if gold lacks a class.
+        kind: ``baseline`` for verdicts that need no run and ignore the completion.
+        groups: The parts of the group of a crossing, such as ``("A", "math_reasoning")``; one part for any other.
+        delta: Accuracy minus that of the group's scope: the items of its type for a subtype, all items for any other
+            group (VerifyBench, arXiv 2505.15801, table 5). None if either has no accuracy.
+        p: p-value of the delta under random assignment of groups to questions within the scope, or among the
+            completions of each question if groups share questions; None for a baseline, for the row of all items, and
+            if the group is the whole scope.
+        q: ``p`` adjusted by Benjamini and Hochberg over all cells of the table; subtypes are tested within selected
+            types, a type of a verifier being selected by all of its subtypes (Benjamini and Bogomolov).
+        selection_judge: Whether the verifier, or its model, helped to choose the items.
+        balanced_accuracy_ci: Its 95 % interval, combined from those of both classes; None if one has too few questions,
+            or for a baseline.
+        mcc_ci: The same for ``mcc``.
     """
 
     verifier: str
@@ -91,13 +91,13 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
 
 
 class AverageRow(Struct, frozen=True, kw_only=True):
-    """One verifier's accuracy, averaged in both ways.
+    """One verifier's micro- and macro-averaged accuracy.
 
     Attributes:
         micro: The mean over items.
-        macro: The unweighted mean over groups that have items.
-        over: What the groups are: what the rows are grouped by, else ``"type"``.
-        groups: How many groups ``macro`` is the mean of.
+        macro: The unweighted mean over groups with items.
+        over: The groups of ``macro``: those of the rows, else ``"type"``.
+        groups: Number of groups in ``macro``.
     """
 
     verifier: str
@@ -111,12 +111,12 @@ class TransferRow(Struct, frozen=True, kw_only=True):
     """One verifier's expected metrics on data with another share of correct completions.
 
     Attributes:
-        prevalence: The share of correct completions there; None where none was asked for.
-        accuracy: Expected accuracy there; None also where gold lacks a class here.
-        ci: Its 95 % interval; None also for a baseline.
-        accept_rate: The share of completions the verifier accepts elsewhere; None where none was given.
-        true_rate: The share of correct completions behind it, by Rogan and Gladen; None also where the verifier accepts
-            wrong completions as readily as right ones.
+        prevalence: The share of correct completions in that data; None if not requested.
+        accuracy: Expected accuracy there; also None if gold lacks a class here.
+        ci: Its 95 % interval; also None for a baseline.
+        accept_rate: The share of completions that the verifier accepts there; None if not given.
+        true_rate: The share of correct completions implied by it, by Rogan and Gladen; also None if the verifier
+            accepts incorrect completions as readily as correct ones.
     """
 
     verifier: str
@@ -130,16 +130,16 @@ class TransferRow(Struct, frozen=True, kw_only=True):
 class NoisyRow(Struct, frozen=True, kw_only=True):
     """One verifier's accuracy against error-free labels, estimated from the annotators' error rate.
 
-    It takes labels to be wrong independently of verdicts, on both classes alike.
+    It assumes label errors independent of verdicts and equally frequent on both classes.
 
     Attributes:
-        source: Where people's errors are estimated from: their agreement, or checks.
+        source: The source of the annotators' error rate: their agreement, or checks.
         wrong: The share of gold that is wrong.
-        measured: Accuracy against the gold there is.
-        measured_ci: Its 95 % interval, which takes gold for right.
-        accuracy: Accuracy against labels without error.
-        ci: Its 95 % interval, which carries the uncertainty of ``wrong``; None as ``measured_ci`` is, where half of the
-            labels may be wrong, and where labels so noisy would not agree with it as much, or as little.
+        measured: Accuracy against the existing gold.
+        measured_ci: Its 95 % interval, which assumes gold to be right.
+        accuracy: Accuracy against error-free labels.
+        ci: Its 95 % interval, which includes the uncertainty of ``wrong``; None if ``measured_ci`` is, if half of the
+            labels may be wrong, and if labels with this noise are incompatible with the measured accuracy.
     """
 
     verifier: str
@@ -164,13 +164,14 @@ class CellTests(Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: The test.
-        hypotheses: How many distinct tests, or looks, the table takes: each verifier's groups, the two that are all of
-            a scope as one. The q-values of a table that is read alone are over these; in a report, over all tables'.
-        exact: How many of them count every way of dealing out the groups.
-        drawn: How many draw ways at random, up to 99,999.
-        approximate: How many take the normal distribution with the deals' own mean and variance, until they are drawn.
+        hypotheses: Number of distinct tests of the table: each verifier's groups, where two groups that make up a scope
+            are one test. The q-values of a single table are adjusted over these; in a report, over all tables'.
+        exact: Number of them that enumerate all permutations.
+        drawn: Number that draw permutations at random, up to 99,999.
+        approximate: Number that use a normal approximation with the permutations' mean and variance, until they are
+            drawn.
         families: Families of tests: each verifier's subtypes of a type, else one of all.
-        seed: Of what was drawn; None while nothing has been.
+        seed: Seed of the drawn permutations; None if none were drawn.
     """
 
     method: Literal["permutation by question"] = "permutation by question"
@@ -186,19 +187,19 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
     """Verifiers against gold, with everything needed to reproduce the metrics.
 
     Attributes:
-        protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        by: What rows are grouped by, such as ``"type"``; None for all items only.
-        rows: For each verifier the row of all items, then one row a group. Baselines come last.
+        protocol: How undecided rows are counted.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        by: The grouping of rows, such as ``"type"``; None for all items only.
+        rows: For each verifier the row of all items, then one row for each group. Baselines come last.
         averages: Micro and macro average of each verifier.
-        transfer: Each verifier elsewhere, where a prevalence or an accept rate was given.
-        best_at: Which verifier is ahead at which prevalence, where one was given; baselines are among them.
-        label_noise: Each verifier without the errors of gold, where that was asked for.
-        tests: How ``p`` and ``q`` came about; None where there are no groups to test.
-        notes: What a reader should know before quoting the figures, a sentence each.
-        unfinished: Verifiers whose run is on its way and has never been complete, and the share of it that is judged;
-            there only where such were asked for.
+        transfer: Each verifier's expected metrics elsewhere, if a prevalence or an accept rate was given.
+        best_at: The best verifier for each range of prevalence, if one was given; baselines are included.
+        label_noise: Each verifier's accuracy corrected for errors of gold, if requested.
+        tests: How ``p`` and ``q`` were computed; None without groups to test.
+        notes: Caveats to read before quoting the metrics, one sentence each.
+        unfinished: Verifiers whose first run is in progress -> the share of it that is judged; present only if
+            requested.
     """
 
     protocol: Protocol3
@@ -220,10 +221,10 @@ class CorrelationRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: ``kendall`` (tau-b), ``pearson`` or ``spearman``.
-        corpus: Over all rows; None where scores or gold don't vary.
-        per_question: Mean of the questions' own coefficients; None where none has one.
+        corpus: Coefficient over all rows; None if scores or gold don't vary.
+        per_question: Mean of the questions' coefficients; None if no question has one.
         defined: Questions with a coefficient: both their scores and their gold vary.
-        questions: Questions with any row.
+        questions: Questions with at least one row.
     """
 
     method: str
@@ -238,10 +239,10 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         n: Items with gold and a score.
-        unscored: Items with gold and a verdict without a score; they don't count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
-        gold_choice: Which gold was asked for.
-        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+        unscored: Items with gold and a verdict but no score, which don't count.
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        gold_choice: The requested gold.
+        selection_judges: The verifier, if it or its model helped to choose the items; else empty.
     """
 
     verifier: str
@@ -254,17 +255,18 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
     selection_judges: list[str] = []
 
 
-# -- In what order items are labelled.
+# -- The order in which items are labelled.
 
 
 OrderName = Literal["random", "disagreement", "uncertainty"]
-"""By chance; those first on which verifiers differ most; those first of which they are least sure."""
+"""Random; by descending disagreement of verifiers; by descending uncertainty."""
 
 
 Sample = Literal["all", "drawn", "quota", "order", "first"]
-"""How the items of a batch were chosen: all that meet its conditions; by chance, spread over their questions; so many
-of each answer subtype by chance; those first that verifiers differ on or are unsure of; or the first imported, as
-limits were kept before schema version 8."""
+"""How the items of a batch were chosen: all that meet its conditions; at random, spread over their questions; at random
+with a quota for each answer subtype; by verifiers' disagreement or uncertainty; or the first imported ones, as limits
+worked before schema version 8.
+"""
 
 
 class BatchSample(Struct, frozen=True, kw_only=True):
@@ -272,7 +274,7 @@ class BatchSample(Struct, frozen=True, kw_only=True):
 
     Attributes:
         batch: Its number.
-        items: Labelled items of it.
+        items: Its labelled items.
     """
 
     batch: int
@@ -281,12 +283,12 @@ class BatchSample(Struct, frozen=True, kw_only=True):
 
 
 class BatchOrder(Struct, frozen=True, kw_only=True):
-    """The order of a batch's items, and how many of each answer subtype it has.
+    """The order of a batch's items, and its limits.
 
     Attributes:
-        verifiers: Whose newest complete runs decide; empty for all that judge completions.
-        per_subtype: At most so many items of a subtype, the first ones in this order; None for all.
-        limit: At most so many items, the first ones in this order; None for all.
+        verifiers: Verifiers whose newest complete runs determine the order; empty for all that judge completions.
+        per_subtype: Most items of each subtype, the first ones in this order; None for all.
+        limit: Most items, the first ones in this order; None for all.
     """
 
     name: OrderName = "random"

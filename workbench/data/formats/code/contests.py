@@ -46,7 +46,7 @@ def prompt(question: str, starter: str | None) -> str:
 def setup(function: str) -> str:
     """Return code before tests that call a function, or the method of that name of a class ``Solution``.
 
-    The values come from JSON, which has no tuples: a tuple is taken for the list it stands for.
+    The values come from JSON, which has no tuples: a tuple counts as equal to the list.
     """
     return f"candidate = Solution().{function} if 'Solution' in globals() else {function}\n{_DEFINITION}"
 
@@ -66,7 +66,7 @@ def exchange(given: Any, wanted: Any, key: str) -> CodeTest:
     """Return a test that feeds a program a text and compares its output; a list of texts is its lines.
 
     Raises:
-        RefusedError: One is no text.
+        RefusedError: A value is not text.
     """
     return stdio(_text(given, key), _text(wanted, key))
 
@@ -141,7 +141,7 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
         key: The field it is from, for messages.
 
     Raises:
-        RefusedError: It is something else.
+        RefusedError: The document has another structure.
     """
     if document is None:
         return None, ()
@@ -156,7 +156,7 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
         raise RefusedError("wrong_type", key, f"fn_name in {key} is no name of a function.")
     if not all(isinstance(given, list) for given in inputs):
         raise RefusedError("wrong_type", key, f"An input in {key} is no list of arguments.")
-    # As released, each output of a function is wrapped in a list of one.
+    # As released, each output of a function is wrapped in a list.
     wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
     values = [wanted[0] for wanted in outputs] if wrapped else outputs
     return function, tuple(call(*pair, key) for pair in zip(inputs, values, strict=True))
@@ -167,26 +167,24 @@ def _seconds(limit: str | None) -> float | None:
     return float(found[1]) or None if found else None
 
 
-# -- LiveCodeBench: public and private tests as JSON; the private ones come compressed in what Python's pickle
-# writes.
+# -- LiveCodeBench: public and private tests as JSON; the private ones are compressed and in the format of Python's
+# pickle.
 
 
 LONGEST: Final = 256 << 20
-"""Bytes of decompressed private tests that are taken."""
+"""Most bytes of decompressed private tests."""
 _SUSPICIOUS: Final = (32 << 20, 300)
-"""Bytes beyond which they must not be so many times what they are packed in."""
+"""Bytes from which the compression ratio is limited, and the largest ratio."""
 MOST: Final = 100_000
-"""Tests of a problem that are taken."""
+"""Most tests of a problem."""
 _PRIVATE: Final = "private_test_cases"
 _TEXTS: Final = {pickle.SHORT_BINUNICODE: 1, pickle.BINUNICODE: 4, pickle.BINUNICODE8: 8}
-"""Instructions that hold a text, and how many bytes say its length."""
+"""Opcodes with a text -> bytes of its length field."""
 _IDLE: Final = {pickle.PROTO: 1, pickle.FRAME: 8, pickle.MEMOIZE: 0, pickle.BINPUT: 1, pickle.LONG_BINPUT: 4}
-"""Instructions that make nothing, and the bytes of their arguments."""
+"""Opcodes without a result -> bytes of their arguments."""
 
 
 class _Test(Struct, gc=False):
-    """A test as it is in the file."""
-
     input: str
     output: str
     testtype: str
@@ -197,8 +195,7 @@ def fits(keys: Collection[str]) -> bool:
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row: all its tests as ``base``, as the benchmark counts them, the public ones as
-    ``public``.
+    """Return the problem in a row: all its tests as ``base``, as in the benchmark, the public ones as ``public``.
 
     Raises:
         RefusedError: A field is missing, of another type, or its tests can't be read.
@@ -300,8 +297,8 @@ def _test(key: str, test: dict[str, Any], function: str | None) -> CodeTest:
     return call(arguments, json_in(key, wanted), key)
 
 
-# -- BigCodeBench: a prompt, what follows it, and a class of unit tests; most problems need packages to be
-# installed.
+# -- BigCodeBench: a prompt, its continuation, and a class of unit tests; most problems need installed
+# packages.
 
 
 _CASES: Final = "TestCases"

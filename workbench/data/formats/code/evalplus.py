@@ -1,7 +1,8 @@
 """Reads HumanEval, MBPP and EvalPlus' own files, and splits their test code into tests.
 
-The reference is never run here. Each test calls it beside the solution, in the sandbox, and compares; passes of such
-tests are forgeable and marked so, as those of any test that is more than one call of the solution.
+The reference is never run here. Each test calls it in addition to the solution, in the sandbox, and compares the
+results; passes of such tests are forgeable and marked so, like those of any test that is more than one call of the
+solution.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, a
 from workbench.data.formats.code.row import CodeRow, Tests, named, program, source_of, statements, tests_from
 from workbench.data.formats.lines import RefusedError
 
-# -- Loops over literals, round by round: ``for i, (inp, exp) in enumerate(zip(inputs, results)): …``.
+# -- Loops over literals, iteration by iteration: ``for i, (inp, exp) in enumerate(zip(inputs, results)): …``.
 
 
 _Value = ast.expr | int
 LONGEST_TOGETHER: Final = 1 << 26
-"""Characters that all tests made of one may have, since each repeats what it needs."""
+"""Most characters of all tests made from one loop, since each repeats its setup."""
 
 
 class Round(Struct, frozen=True):
-    """One round of a loop.
+    """One iteration of a loop.
 
     Attributes:
         text: Statements that bind the loop's names, and the loop's body.
-        values: What those names stand for: an expression, or the number of the round.
+        values: Name -> its value: an expression, or the number of the iteration.
         body: The loop's body.
     """
 
@@ -45,7 +46,7 @@ class Round(Struct, frozen=True):
     def exact(self, sources: Sources) -> str | None:
         """Return ``assert f(1, 2) == 3`` for a body ``assertion(f(*inp), exp, 0)`` whose ``exp`` has no tolerance.
 
-        None for any other, or where ``inp`` is no list.
+        None for any other body, or if ``inp`` is not a list.
         """
         found = compared(self.body)
         if found is None:
@@ -60,10 +61,10 @@ class Round(Struct, frozen=True):
 
 
 def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: NameFinder) -> list[Round] | None:
-    """Return the rounds of a loop over literals, which may be bound to names before it; None for any other loop.
+    """Return the iterations of a loop over literals, which may be bound to names before it; None for any other loop.
 
     Args:
-        before: Statements that the loop needs; those that bind its literals are not needed by its rounds.
+        before: Statements that the loop needs; those that bind its literals are not needed by its iterations.
     """
     lists = {
         node.targets[0].id: node
@@ -123,12 +124,12 @@ def _written(value: _Value, sources: Sources) -> str:
     return str(value) if isinstance(value, int) else sources.of(value)
 
 
-# -- Test code of benchmarks taken apart into tests that can fail one by one, by its syntax tree and without running
+# -- Splitting the test code of benchmarks into separate tests by its syntax tree, without running
 # it.
 
 
 LONGEST: Final = 4 << 20
-"""Characters of test code that are taken apart: its tree takes some 300 bytes each."""
+"""Most characters of test code to split: its tree needs about 300 bytes for each."""
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
@@ -136,8 +137,8 @@ class SplitSource(Struct, frozen=True):
     """Test code split into tests.
 
     Attributes:
-        tests: One for each check; none where it can't be taken apart.
-        setup: Code that they need to stand before them.
+        tests: One test for each check; empty if it can't be split.
+        setup: Code that must precede the tests.
     """
 
     tests: Tests = ()
@@ -170,8 +171,6 @@ def _read(source: str) -> tuple[list[ast.stmt], Sources]:
 
 
 class _CheckWithSetup(Struct, frozen=True):
-    """One check and the statements it depends on."""
-
     before: list[ast.stmt]
     check: ast.stmt
 
@@ -180,8 +179,8 @@ class _Splitter:
     """Splits the checks of one file.
 
     Args:
-        around: Definitions that stand outside them.
-        sources: The text of all of it.
+        around: Definitions outside the checks.
+        sources: The source text.
     """
 
     def __init__(self, around: Sequence[ast.stmt], sources: Sources) -> None:
@@ -194,12 +193,12 @@ class _Splitter:
         """Return the checks of a body as tests.
 
         Args:
-            binding: Code that gives the function under test the name that they call it by.
+            binding: Code that binds the name by which the checks call the function under test.
         """
         try:
             return self._split(body, binding)
         except RecursionError:
-            # Deeper than a tree can be written down again.
+            # Too deeply nested for unparsing.
             return SplitSource()
 
     def _split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
@@ -312,7 +311,7 @@ def _calls_check(node: ast.stmt) -> bool:
 _MBPP: Final = "Mbpp/"
 REFERENCE: Final = "reference"
 _ORACLES: Final = ("find_zero", "are_equivalent", "sum_div", "surface_Area", "digit_distance_nums")
-"""Functions that EvalPlus checks by rules of their own."""
+"""Functions that EvalPlus checks by special rules."""
 
 
 def fits(keys: Collection[str]) -> bool:
@@ -323,7 +322,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row: the inputs of HumanEval as ``base``, the added ones as ``plus``.
 
     Raises:
-        RefusedError: A field is missing or of another type, or what the inputs mean isn't in the file.
+        RefusedError: A field is missing or of another type, or the meaning of the inputs isn't in the file.
     """
     task_id, entry_point = row.identifier("task_id"), row.text("entry_point")
     prompt = row.text("prompt")
@@ -344,7 +343,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def unsupported(entry_point: str) -> RefusedError | None:
-    """Explain why the inputs of a problem can't be used as they are in the file; None if they can."""
+    """Explain why the inputs of a problem can't be used unchanged; None if they can."""
     if entry_point in _ORACLES:
         message = f"EvalPlus checks {entry_point} by a special rule. Import the form with test instead."
         return RefusedError("unsupported", "entry_point", message)
@@ -356,7 +355,7 @@ def inputs(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
     restored.
 
     Raises:
-        RefusedError: They are no lists of arguments.
+        RefusedError: The inputs are not lists of arguments.
     """
     atol = row.number("atol") or 0.0
     task = task_id if task_id.startswith(_MBPP) else None
@@ -385,11 +384,11 @@ def _compared(call: str, atol: float, entry_point: str) -> str:
     return f"{NAME}({got}, {wanted}, {atol!r})"
 
 
-# -- HumanEval, and HumanEval+ in its form: a prompt, what follows it, and a function ``check(candidate)``.
+# -- HumanEval, and HumanEval+ in its format: a prompt, its continuation, and a function ``check(candidate)``.
 
 
 _EXTENDED: Final = re.compile(r"^    inputs = \[", re.MULTILINE)
-"""How the check of HumanEval+ begins: with all inputs, its own and those added."""
+"""The beginning of the check of HumanEval+, with all original and added inputs."""
 
 
 def fits_humaneval(keys: Collection[str]) -> bool:
@@ -397,7 +396,7 @@ def fits_humaneval(keys: Collection[str]) -> bool:
 
 
 def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row: its checks as ``base`` or, of HumanEval+, base and added ones together as ``plus``.
+    """Return the problem in a row: its checks as ``base`` or, for HumanEval+, base and added ones together as ``plus``.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -420,7 +419,7 @@ def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
 
-# -- MBPP, its sanitized part, and MBPP+ in their form: assertions as texts, MBPP+ with a loop over inputs besides.
+# -- MBPP, its sanitized part, and MBPP+ in their format: assertions as texts, and for MBPP+ a loop over inputs.
 
 
 SOURCE = "code/MBPP"

@@ -1,7 +1,7 @@
 """Reads HumanEval-X as released: the same problems in several languages, a file each; their tests are programs.
 
-Tests in languages other than Python follow the solution as their own language has them: they need an external runner,
-and judges need none.
+Tests in languages other than Python follow the solution in its language: they need an external runner, while judges
+need none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LANGUAGES: Final = {
     "Go": "go",
     "Rust": "rust",
 }
-"""What the released ids begin with, and the language that is."""
+"""Prefix of the released ids -> language."""
 _FUNCTION: Final = {
     "python": re.compile(r"^def (\w+)\s*\(", re.MULTILINE),
     "javascript": re.compile(r"^(?:const|let|var|function)\s+(\w+)", re.MULTILINE),
@@ -34,7 +34,7 @@ _CALLED: Final = re.compile(r"(\w+)\s*\([^()]*\)[^()]*\{?\s*\Z")
 _STRICT: Final = """\
 console.assert = function (holds, ...said) { if (!holds) { throw new Error(said.join(" ") || "assertion failed"); } };
 """
-"""A failed console.assert only writes a line; as a test it has to fail."""
+"""Makes a failed console.assert raise instead of only printing a line."""
 
 
 def fits(keys: Collection[str]) -> bool:
@@ -45,7 +45,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row: its test program as ``base``, and that of the examples in its prompt as ``public``.
 
     Raises:
-        RefusedError: A field is missing or of another type, or the id is of no language.
+        RefusedError: A field is missing or of another type, or the id names no known language.
     """
     task_id = row.identifier("task_id")
     language = LANGUAGES.get(task_id.partition("/")[0])

@@ -72,7 +72,7 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
-    """Return the solution in a row; ``excluded`` and unknown keys stay with it as extra keys.
+    """Return the solution in a row; ``excluded`` and unknown keys are kept as extra keys.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -119,7 +119,7 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
     return named(**{name: listed("suites", tests) for name, tests in suites.items()})
 
 
-# -- Samples as HumanEval's and EvalPlus' commands take them: a task and what a model wrote for it, in order.
+# -- Samples in the format of HumanEval's and EvalPlus' commands: a task and a model's completion of it, in order.
 
 
 _SAMPLE_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
@@ -199,7 +199,7 @@ def fits_scoring(keys: Collection[str]) -> bool:
 def read_scoring(row: CodeRow) -> Iterable[CodeRecord]:
     """Return the problem in a row and its solutions; a score of 1 is a recorded pass.
 
-    The ground truth is the solution that is marked so, as in our own sets, else the one of rank 1.
+    The ground truth is the solution that is flagged, as in our own sets, else the one with rank 1.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -262,7 +262,7 @@ def _solution(row: CodeRow, task_id: str, number: int, solution: dict[str, Any])
         raise RefusedError("missing_field", _KEY, message)
     marked = solution.get("ground_truth")
     first = marked if isinstance(marked, bool) else rank == 1
-    # As generated, the ground truth goes on where the prompt ends; as released, the prompt stands before it.
+    # As generated, the ground truth continues the prompt; as released, it includes the prompt.
     continued = first and "base_input" in row.cells and not inner.startswith(row.text("prompt", "text"))
     rest = {name: value for name, value in solution.items() if name != "solution"}
     return SolutionRecord(
@@ -279,7 +279,7 @@ def _solution(row: CodeRow, task_id: str, number: int, solution: dict[str, Any])
 
 
 Read = Callable[[CodeRow], Iterable[CodeRecord]]
-"""What a row holds; a problem stands before its solutions."""
+"""Returns the records of a row; a problem precedes its solutions."""
 
 
 class _FileKind(Struct, frozen=True):
@@ -288,7 +288,7 @@ class _FileKind(Struct, frozen=True):
     Attributes:
         fits: Whether a file's keys are those of this kind.
         start: A function that reads the rows of one file.
-        problems: Its rows hold problems (some with solutions), not solutions alone.
+        problems: Whether its rows are problems (some with solutions), not only solutions.
     """
 
     fits: Callable[[Collection[str]], bool]
@@ -315,7 +315,9 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "evolvecoder": _FileKind(fits_evolvecoder, lambda: read),
     "samples": _FileKind(fits, numbering, problems=False),
 }
-"""In the order in which a file's keys are compared: one whose keys are among another's comes after it."""
+"""Kinds in the order in which a file's keys are compared: a kind whose keys are a subset of another's comes after
+it.
+"""
 
 
 def holds_problems(format: CodeFormat) -> bool:
@@ -323,7 +325,6 @@ def holds_problems(format: CodeFormat) -> bool:
 
 
 def kind_of(keys: Collection[str]) -> CodeFormat | None:
-    """Return the first kind that a file's keys fit; None if it holds no known code format."""
     return next((name for name, kind in _KINDS.items() if kind.fits(keys)), None)
 
 

@@ -17,10 +17,10 @@ def literal(value: Any, key: str) -> str:
     """Return a JSON value in Python syntax: floats exactly, texts escaped.
 
     Args:
-        key: The field that it is from, for messages.
+        key: Field of the value, for messages.
 
     Raises:
-        RefusedError: It is nested too deeply, or a number is beyond Python's limits.
+        RefusedError: The value is nested too deeply, or a number is beyond Python's limits.
     """
     try:
         return repr(value)
@@ -39,7 +39,7 @@ def arguments(values: list[Any], key: str) -> str:
     return ", ".join(literal(value, key) for value in values)
 
 
-# -- What a statement's syntax tree says of names: which it reads and binds, and whether it asserts anything.
+# -- Names in a statement's syntax tree: those it reads and binds, and whether it asserts anything.
 
 
 class Names(Struct, frozen=True):
@@ -49,8 +49,8 @@ class Names(Struct, frozen=True):
         loaded: Names that are read.
         bound: Names that are bound.
         called: Names that are called as functions.
-        asserts: There is an ``assert`` in it.
-        leaves: A loop or function in it may be left early.
+        asserts: Whether it contains an ``assert``.
+        leaves: Whether a loop or function in it may be left early.
     """
 
     loaded: frozenset[str]
@@ -81,13 +81,13 @@ def names_in(node: ast.AST) -> Names:
 
 
 class NameFinder:
-    """Looks through statements, through each once."""
+    """Finds names in statements, visiting each once."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[ast.AST, Names]] = {}
 
     def __call__(self, node: ast.AST) -> Names:
-        # The node is kept too: another one might get its id.
+        # Keep the node too: another one might get its id.
         kept = self._found.get(id(node))
         if kept is None:
             kept = self._found[id(node)] = node, names_in(node)
@@ -105,7 +105,7 @@ _KNOWN: Final = {
     NAME: "98ef7e0b265a2e3fa2507d23d7d03b5823440de3581a7e869ba5743e17a60ebd",
     "is_floats": "fe69f80aa3d5f149d18d905a976056a516b302088d99f763fe48774744b18da5",
 }
-"""Function -> sha256 of its text as `ast.unparse` writes it."""
+"""Function -> sha256 of its text by `ast.unparse`."""
 DEFINITION: Final = """\
 def assertion(out, exp, atol):
     def floats(x):
@@ -119,7 +119,7 @@ def assertion(out, exp, atol):
         atol = 1e-06
     assert out == exp or (atol != 0 and near(out, exp, atol)), f'{out!r} is not {exp!r}'
 """
-"""The same without numpy, except that shapes are not broadcast."""
+"""The comparison without numpy, except that shapes are not broadcast."""
 
 
 class ToleranceLoop(Struct, frozen=True):
@@ -127,8 +127,8 @@ class ToleranceLoop(Struct, frozen=True):
 
     Attributes:
         function: The name of the function called.
-        given: The name that stands for its arguments.
-        wanted: The name that stands for the value expected.
+        given: The name of its arguments.
+        wanted: The name of the expected value.
         atol: The absolute tolerance.
     """
 
@@ -150,14 +150,13 @@ def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
     """Return the statements around tests, with the comparison rewritten without numpy.
 
     Args:
-        needed: Some test calls it.
+        needed: Whether a test calls the comparison.
     """
     texts = [ast.unparse(node) for node in around if not _is_of_comparison(node)]
     return [*texts, DEFINITION] if needed else texts
 
 
 def compared(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
-    """Return the comparison in a loop's body; None for any other body."""
     if len(body) != 1 or not isinstance(body[0], ast.Expr) or not isinstance(body[0].value, ast.Call):
         return None
     match body[0].value:

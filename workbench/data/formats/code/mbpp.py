@@ -1,6 +1,6 @@
 """Restores the inputs of MBPP+ from EvalPlus' JSON: lists that are tuples or sets, task by task.
 
-Which task has which is not in the files. Source of the numbers: EvalPlus, MBPP+ v0.2.0, and the copy of its table that
+The files don't say which task has which. Source of the numbers: EvalPlus, MBPP+ v0.2.0, and the copy of its table that
 Scoring Verifiers' released code has.
 """
 
@@ -18,14 +18,14 @@ SETS: Final = (
 )
 """Functions whose lists are compared as sets."""
 FOUND: Final = ("check_str", "text_match_three", "text_starta_endb")
-"""Functions that find something or nothing: whether they do is compared."""
+"""Search functions, of which only success is compared."""
 
 
 def call(task_id: str, given: Arguments) -> str:
     """Return the arguments of one call with the task's types, such as ``(1, 2), 'a'``.
 
     Raises:
-        RefusedError: They have another shape than the task's, or are nested too deeply.
+        RefusedError: The arguments have another shape than the task's, or are nested too deeply.
     """
     number = task_id.rpartition("/")[2]
     convert = _BY_TASK.get(int(number)) if number.isdecimal() and len(number) < 10 else None
@@ -53,7 +53,7 @@ def _deep(given: Any) -> Any:
 
 
 def _sets(given: Any) -> list[Any]:
-    # An empty one is a dict there, as in EvalPlus.
+    # An empty one is a dict, as in EvalPlus.
     return [set(one) if isinstance(one, list) and one else {} for one in given]
 
 

@@ -1,4 +1,4 @@
-"""Reads one row of a file of code: its cells are consumed one by one, and the rest are unknown keys."""
+"""Reads one row of a code file: cells are consumed one by one, and the rest are unknown keys."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class CodeRow:
     """A row's cells.
 
     Args:
-        line: Where it stands, for messages.
+        line: Line number, for messages.
         document: The row as one JSON object.
-        raw: The row as the file has it, for quarantine.
+        raw: The row as in the file, for quarantine.
 
     Raises:
-        RefusedError: It is no JSON object.
+        RefusedError: The row is not a JSON object.
     """
 
     def __init__(self, line: int, document: bytes, raw: bytes) -> None:
@@ -43,7 +43,7 @@ class CodeRow:
         """Return the text of the first of these cells that is present.
 
         Raises:
-            RefusedError: None is, or it is no text.
+            RefusedError: No cell is present, or it is not text.
         """
         found = self.maybe_text(*keys)
         if found is None:
@@ -56,7 +56,7 @@ class CodeRow:
         """Return the text of the first of these cells that is present and not null.
 
         Raises:
-            RefusedError: It is no text.
+            RefusedError: The cell is not text.
         """
         for key in keys:
             found: str | None = self.value(key, str, "text, in quotes")
@@ -65,10 +65,10 @@ class CodeRow:
         return None
 
     def texts(self, key: str) -> list[str]:
-        """Return the list of texts in a cell; none if it is missing.
+        """Return the list of texts in a cell; empty if missing.
 
         Raises:
-            RefusedError: It is no list of texts.
+            RefusedError: The cell is not a list of texts.
         """
         found: list[str] | None = self.value(key, list[str], "a list of texts")
         return found or []
@@ -77,7 +77,7 @@ class CodeRow:
         """Return a number, or None if it is missing.
 
         Raises:
-            RefusedError: It is something else.
+            RefusedError: The cell is not a number.
         """
         found: float | None = self.value(key, float, "a number")
         return found
@@ -86,7 +86,7 @@ class CodeRow:
         """Return a time limit in seconds, or None if it is missing.
 
         Raises:
-            RefusedError: It is no number above 0.
+            RefusedError: The cell is not a number above 0.
         """
         found = self.number(key)
         if found is not None and not found > 0:
@@ -97,7 +97,7 @@ class CodeRow:
         """Return an id: text, or an integer.
 
         Raises:
-            RefusedError: It is missing, empty, too long or of another type.
+            RefusedError: The id is missing, empty, too long or of another type.
         """
         found = self.maybe_identifier(*keys)
         if found is None:
@@ -125,7 +125,7 @@ class CodeRow:
         """Return the first of these labels that is present: true, false, 1, 0 or a word for them.
 
         Raises:
-            RefusedError: It is something else.
+            RefusedError: The cell has another value.
         """
         for key in keys:
             value = self.value(key, bool | int | str, "true or false (or 1 or 0)")
@@ -137,7 +137,7 @@ class CodeRow:
         """Return the value of a cell that holds JSON, plain or as text; None if it is missing or empty.
 
         Raises:
-            RefusedError: The text is no JSON, or nested too deeply.
+            RefusedError: The text is not JSON, or nested too deeply.
         """
         value = self.value(key, Any, "JSON")
         if not isinstance(value, str):
@@ -148,11 +148,11 @@ class CodeRow:
         """Return the value of a cell as the given type; None if it is missing or null.
 
         Args:
-            kind: The type, as msgspec takes it.
-            wanted: That type in words, for messages.
+            kind: The type, for msgspec.
+            wanted: The type in words, for messages.
 
         Raises:
-            RefusedError: It is something else.
+            RefusedError: The value has another type.
         """
         token = self.cells.get(key)
         if token is None:
@@ -176,10 +176,10 @@ class CodeRow:
         self._taken.update(keys)
 
     def extra(self) -> str | None:
-        """Return a JSON object of the cells that were not read, in their order and spelling; None without any.
+        """Return a JSON object of the cells that were not read, unchanged and in order; None without any.
 
         Raises:
-            RefusedError: One is no UTF-8.
+            RefusedError: A cell is not UTF-8.
         """
         rest = [key for key in self.cells if key not in self._taken]
         if not rest:
@@ -188,7 +188,6 @@ class CodeRow:
 
 
 def missing(*keys: str) -> RefusedError:
-    """Return the error that none of these cells is present."""
     return RefusedError("missing_field", keys[0], f"{' or '.join(keys)} is missing. Add it.")
 
 
@@ -196,10 +195,11 @@ def json_in(key: str, text: str) -> Any:
     """Parse a text that holds JSON.
 
     Args:
-        key: The field it is from, for messages.
+        key: Field of the text, for messages.
 
     Raises:
-        RefusedError: It is no JSON, nested too deeply, or holds a NUL character or a number beyond Python's limits.
+        RefusedError: The text is not JSON, nested too deeply, or holds a NUL character or a number beyond Python's
+            limits.
     """
     try:
         found = json.loads(text, parse_constant=_no_constant)
@@ -234,7 +234,7 @@ def _has_nul(value: object) -> bool:
     return isinstance(value, list) and any(map(_has_nul, value))
 
 
-# -- Tests of a row as suites: each test by its form.
+# -- Tests of a row as suites.
 
 
 Tests = tuple[CodeTest, ...]
@@ -247,16 +247,16 @@ def tests_from(row: CodeRow, key: str) -> Tests:
     """Return the tests in a cell that lists them.
 
     Raises:
-        RefusedError: The cell is no list of tests, or a test is empty.
+        RefusedError: The cell is not a list of tests, or a test is empty.
     """
     return listed(key, row.value(key, list[TestLine], WANTED) or [])
 
 
 def listed(key: str, tests: Sequence[TestLine]) -> Tests:
-    """Convert tests as a file lists them.
+    """Convert tests from the lines of a file.
 
     Args:
-        key: The field that they are from, for messages.
+        key: Field of the tests, for messages.
 
     Raises:
         RefusedError: A test is empty.
@@ -280,12 +280,11 @@ def stdio(given: str, wanted: str) -> CodeTest:
 
 
 def program(source: str | None) -> Tests:
-    """Return a suite of one test that follows the solution as a program; none without a text."""
+    """Return a suite of one test that follows the solution as a program; empty without a text."""
     return (CodeTest(form="program", source=source),) if source and source.strip() else ()
 
 
 def named(**suites: Tests) -> dict[str, Tests]:
-    """Return suites by name, without the empty ones."""
     return {name: tests for name, tests in suites.items() if tests}
 
 

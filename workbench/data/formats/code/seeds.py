@@ -2,7 +2,7 @@
 evolutions.
 
 Sources: the data sets' own cards (deepmind/code_contests, open-r1/codeforces, PrimeIntellect's) and EvolveCoder's
-released code, which makes its questions of them.
+released code, which builds its questions from them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from workbench.data.formats.code.contests import exchange, setup, tests_of
 from workbench.data.formats.code.row import CodeRow, Tests, json_in, named, tests_from
 from workbench.data.formats.lines import RefusedError
 
-# -- CodeContests: tests as two lists of texts, solutions in several languages, right and wrong ones.
+# -- CodeContests: tests as two lists of texts, correct and incorrect solutions in several languages.
 
 
 _PYTHON3: Final = 3
-"""What CodeContests calls the language; its other solutions are in Python 2, C++ and Java."""
+"""CodeContests' code of the language; its other solutions are in Python 2, C++ and Java."""
 _PUBLIC: Final = "public_tests"
 _TESTS: Final = (_PUBLIC, "private_tests", "generated_tests")
 
@@ -88,7 +88,6 @@ def _limit(row: CodeRow) -> float | None:
 
 
 def fits_codeforces(keys: Collection[str]) -> bool:
-    """Return whether a file with these keys is open-r1/codeforces."""
     return {"id", "description", "input_format", "output_format", "official_tests"} <= set(keys)
 
 
@@ -127,7 +126,7 @@ def _statement(row: CodeRow, examples: Tests) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-# -- SYNTHETIC-1 and SYNTHETIC-2 (verifiable coding problems): a prompt, and how a reply is verified, as an object in a
+# -- SYNTHETIC-1 and SYNTHETIC-2 (verifiable coding problems): a prompt, and the verification as an object in a
 # text.
 
 
@@ -144,7 +143,7 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row; a problem that is not code is rejected.
 
     Raises:
-        RefusedError: A field is missing, of another type, or how it is verified can't be read.
+        RefusedError: A field is missing, of another type, or its verification can't be read.
     """
     prompt = row.text("prompt")
     name = row.maybe_identifier("problem_id") or blake2b(prompt.encode(), digest_size=6).hexdigest()
@@ -183,7 +182,7 @@ def _read(text: str) -> Any:
         return json_in(_INFO, text)
     except RefusedError as error:
         try:
-            # Literals alone: nothing in it is run.
+            # Only literals are read: nothing is run.
             return ast.literal_eval(text) if len(text) <= _LONGEST else None
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise error from None
@@ -202,11 +201,10 @@ def _as_apps(info: dict[str, Any]) -> dict[str, Any]:
     return {**found, **({"fn_name": functions.pop()} if functions else {})}
 
 
-# -- What an evolution exports: problems with the suite it ended in.
+# -- Exports of evolutions: problems with their final suites.
 
 
 def fits_evolved(keys: Collection[str]) -> bool:
-    """Return whether a file with these keys is an export of ``code evolve --export``."""
     return {"task_id", "question", "tests", "origins", "reward_model"} <= set(keys)
 
 

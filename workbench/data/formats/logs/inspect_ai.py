@@ -1,7 +1,7 @@
 """Inspect AI's logs of evaluations: ``.eval`` (a ZIP archive) and ``.json`` (one document).
 
-A log has a header, which names the task and the model, and samples: what was asked, what the model said, and what each
-scorer made of it. A log that broke off has no header; its journal says the same.
+A log has a header, which names the task and the model, and samples: the question, the model's answer, and each scorer's
+score. An interrupted log has no header; its journal has the same data.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from workbench.data.formats.logs.prompts import plain, plain_object, several
 from workbench.data.formats.source import ZIP, FileFormat, first_bytes
 from workbench.data.formats.verdict_words import WORDS
 
-# -- Scores of Inspect's scorers as grades: letters, truth values, numbers, and several of them under names.
+# -- Scores of Inspect's scorers as grades: letters, booleans, numbers, and dictionaries of them.
 
 
 _VERDICT_LETTERS: Final[dict[str, OutcomeWord]] = {"C": "correct", "I": "incorrect"}
 _GRADES: Final = frozenset("ABDEF")
-"""Letters among which C and I are grades too, and no verdicts."""
+"""Letters that make C and I grades instead of verdicts."""
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
 _PARTIAL: Final = "P"
 _NO_ANSWER: Final = "N"
 _LONGEST: Final = 10_000
-"""Characters of an explanation that are kept."""
+"""Most characters of an explanation."""
 UNSCORED: Final = "unscored"
 """Reason of a grade of a scorer that gave no value."""
 NO_VERDICT: Final = "no_verdict"
-"""Reason of a grade whose value is a word that we don't know."""
+"""Reason of a grade whose value is an unknown word."""
 
 
 def scales_in(scored: Iterable[object]) -> list[str]:
@@ -72,7 +72,7 @@ def grades_of(scores: object, task: str, completion: str, scales: Collection[str
 
     Args:
         scores: Scorer -> its score.
-        scales: What `scales_in` says of the log.
+        scales: The result of `scales_in` for the log.
     """
     return tuple(
         _grade(verifier_name("inspect", task, name), score, value, completion, scale=name in scales)
@@ -125,13 +125,13 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-# -- What Inspect's samples ask and what models said, as text.
+# -- Samples' questions and models' answers as text.
 
 
 _ATTACHMENT: Final = "attachment://"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Resolve = Callable[[str], str]
-"""A text itself, or the long text that it stands for."""
+"""Returns a text itself, or the long text that it refers to."""
 
 
 def resolver(attachments: object) -> Resolve:
@@ -147,7 +147,7 @@ def resolver(attachments: object) -> Resolve:
 def question_of(sample: Mapping[str, Any], resolve: Resolve) -> str | None:
     """Return a sample's question: its input, with the lettered options if the input lacks them.
 
-    Of a chat, what the user says; of a longer one all turns but the system's, each under the name of who speaks.
+    For a chat it is the user's turn; for a longer chat, all turns except the system's, each under the speaker's name.
     """
     asked = sample.get("input")
     text = resolve(asked) if isinstance(asked, str) else _chat(asked, resolve) if isinstance(asked, list) else None
@@ -210,11 +210,13 @@ T = TypeVar("T")
 _SAMPLE: Final = re.compile(r"samples/(?P<whole>.+)_epoch_\d+(?:\.json|/(?P<shell>sample\.json))", re.DOTALL)
 _OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json", b"header.json")
 _LONGEST_MEMBER: Final = 256 << 20
-"""Bytes of a member that is read."""
+"""Most bytes of a member."""
 _SUSPICIOUS: Final = (1 << 30, 300)
-"""Bytes beyond which an archive must not unpack to so many times its size; logs of agents come to about fifty."""
+"""Bytes from which the compression ratio of an archive is limited, and the largest ratio; logs of agents have about
+fifty.
+"""
 _ZSTANDARD: Final = (20, 93)
-"""The method's numbers in a ZIP archive: the deprecated one, and the one in force (APPNOTE 6.3.10, 4.4.5)."""
+"""The method's codes in a ZIP archive: the deprecated one, and the current one (APPNOTE 6.3.10, 4.4.5)."""
 _ENCRYPTED: Final = 1
 """The bit of a member's flags."""
 _LOCAL_HEADER: Final = 30
@@ -241,8 +243,8 @@ class EvalFile:
     """An open ``.eval`` file.
 
     Attributes:
-        samples: The members that hold samples, in the order in which they were first written; of several of one name
-            the last, as Inspect reads them.
+        samples: Names of the members with samples, in the order in which they were first written; of several members of
+            one name the last, like Inspect.
     """
 
     def __init__(self, path: Path, file: IO[bytes], archive: ZipFile) -> None:
@@ -267,7 +269,7 @@ class EvalFile:
         """Return a whole member.
 
         Raises:
-            RefusedError: It is damaged, encrypted or too long.
+            RefusedError: The member is damaged, encrypted or too long.
         """
         entry = self._members[name]
         if entry.flag_bits & _ENCRYPTED:
@@ -307,7 +309,7 @@ def opened(path: Path) -> Iterator[EvalFile]:
     """Open an ``.eval`` file for reading.
 
     Raises:
-        FormatError: It is damaged, or unpacks to more than any log does.
+        FormatError: The file is damaged, or its compression ratio is too high.
     """
     require_input(path)
     with path.open("rb") as file:
@@ -320,11 +322,11 @@ def opened(path: Path) -> Iterator[EvalFile]:
 
 
 def read_sample_parts(file: EvalFile, sample: str) -> dict[str, Any]:
-    """What stands beside the member of a sample that is spread over several: its metadata, and its long texts by the
-    numbers that stand for them. Nothing of any other sample.
+    """Return the further members of a sample that is split into several: its metadata, and its long texts by number.
+    Data of other samples is not included.
 
     Raises:
-        RefusedError: One of the members can't be read.
+        RefusedError: A member can't be read.
     """
     folder = sample.removesuffix("sample.json")
     if folder == sample:
@@ -354,11 +356,11 @@ _WRITE: Final = "Inspect writes samples into its logs unless --no-log-samples is
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """The part of a log that holds for all its samples.
+    """The part of a log that applies to all samples.
 
     Attributes:
         id: The evaluation's id.
-        scales: Scorers, or parts of them, that give numbers beyond [0, 1].
+        scales: Scorers, or parts of them, with numbers beyond [0, 1].
     """
 
     id: str
@@ -396,7 +398,7 @@ def rows(stream: Stream, _container: FileFormat, path: Path, _max_line: int) -> 
     """Yield the samples of an open log, each with the header.
 
     Raises:
-        FormatError: It is damaged, or has no samples.
+        FormatError: The log is damaged, or has no samples.
     """
     start = stream.read(len(ZIP))
     if start == ZIP:
@@ -452,11 +454,6 @@ def _header_of_zip(file: EvalFile, path: Path) -> Header:
 
 
 def _header(said: Mapping[str, Any], scored: list[Any], path: Path) -> Header:
-    """Read a log's header.
-
-    Args:
-        scored: All samples, or their summaries.
-    """
     about = said.get("eval")
     task, model, known = (_name(about, key) for key in ("task", "model", "eval_id"))
     if task is None:
@@ -482,7 +479,7 @@ def completions(row: Mapping[str, Any]) -> Iterator[Logged]:
     """Yield the completions of a sample, with their scores.
 
     Raises:
-        RefusedError: It said nothing, since the sample failed, or the sample lacks what a sample has.
+        RefusedError: The sample failed without a completion, or lacks required fields.
     """
     header, sample = msgspec.convert(row["log"], Header), row["sample"]
     if not isinstance(sample, Mapping):

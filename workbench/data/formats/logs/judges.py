@@ -38,7 +38,7 @@ _GOLD: Final = {"A": True, "B": False}
 _VERDICTS: Final[dict[str, OutcomeWord]] = {"A": "correct", "B": "incorrect", "C": "abstain"}
 _INVALID: Final = "invalid"
 _JUDGED: Final = ("processed_judgment", "ori_judgment", "judgment")
-"""Where their verifier's judgment stands, the first one present: its letter, or the whole reply."""
+"""Keys of the verifier's judgment, of which the first present one is used: its letter, or the whole reply."""
 _BOXED: Final = re.compile(r"boxed\{+([ABC])\}")
 _LETTER: Final = re.compile(r"\b([ABC])\b")
 _ALONE: Final = re.compile(r"\W*([ABC])\W*")
@@ -59,7 +59,7 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
             "model": maybe_text(row, "model", "model_name"),
             "source": _source(row),
             **_type(row.get("answer_type")),
-            # "C", an invalid question or response, is no gold of ours; gold_judgment stays beside the item.
+            # "C", an invalid question or response, is not gold here; gold_judgment is kept with the item.
             "gold": _GOLD.get(gold.strip().upper()) if isinstance(gold, str) else None,
             **remaining_fields(row, _TAKEN.union(_JUDGED), "compassverifier"),
         },
@@ -102,14 +102,14 @@ def _letter(reply: str) -> str | None:
 KIND: Final = LogKind(name="compassverifier", recognises=recognises, begin=always(_read))
 
 
-# -- xVerify's data (VAR) and the files its evaluator writes.
+# -- xVerify's data (VAR) and the files of its evaluator.
 
 
 _PEOPLE: Final = "human_judgment_result"
 _XVERIFY_JUDGED: Final = re.compile(r"(.+)_judgment(?:_result)?")
 _WORDS: Final = {"correct": True, "incorrect": False}
 _SUBTYPES: Final = {"alphabet_option": "C1", "categorical_label": "C4"}
-"""Their answer types that are one subtype of ours; ``math`` and ``short_text`` are several."""
+"""Their answer types that equal one of our subtypes; ``math`` and ``short_text`` cover several."""
 _REPORT: Final = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"llm"\s*:')
 _XVERIFY_TAKEN: Final = frozenset(
     {"question", "correct_answer", "llm_output", "model_name", "dataset", "prompt", "judge_valid"}
@@ -175,13 +175,13 @@ XVERIFY_KIND: Final = LogKind(
 )
 
 
-# -- Pairs of preferred and other answers: RewardBench, RewardBench 2, and what the ``rewardbench`` command writes.
+# -- Pairs of preferred and other answers: RewardBench, RewardBench 2, and output of the ``rewardbench`` command.
 
 
 _ENDINGS: Final = (".json", ".jsonl", ".parquet", ".csv", ".gz")
 _REWARDBENCH_TAKEN: Final = frozenset(
     {"prompt", "chosen", "rejected", "text_chosen", "text_rejected", "chosen_model", "rejected_model", "subset", "id"}
-    # What one reward model's file says: another's, of the same answers, says something else.
+    # A score belongs to one reward model: another model's file of the same answers has different ones.
     | {"results", "scores", "scores_chosen", "scores_rejected", "text"}
 )
 
@@ -219,7 +219,7 @@ def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
 def _answers(row: Mapping[str, Any], side: str) -> list[str]:
     value = row.get(side)
     if value is None and f"text_{side}" in row:
-        # Their whole conversation, under a template: the prompt stands before the answer.
+        # The whole conversation in a template: the prompt precedes the answer.
         return [answer_text(row, f"text_{side}").removeprefix(answer_text(row, "prompt"))]
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return list(value)
@@ -262,7 +262,7 @@ def _picks(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> It
     result = number(row.get("results"))
     told: dict[float, tuple[OutcomeWord, OutcomeWord]] = {
         1: ("correct", "incorrect"),
-        # Which of several others was picked is not said.
+        # The file doesn't say which of several others was picked.
         0: ("incorrect", "correct" if rejected == 1 else "abstain"),
     }
     for side in (0,) * chosen + (1,) * rejected:
@@ -280,7 +280,7 @@ def _scores(row: Mapping[str, Any], chosen: int, rejected: int) -> list[float | 
         found = [*_listed(row["scores_chosen"]), *_listed(row["scores_rejected"])]
     else:
         return None
-    # A score may be a list of one, as the model's head gave it.
+    # A score may be a list of one, as returned by the model's head.
     numbers = [number(one[0] if isinstance(one, list) and len(one) == 1 else one) for one in found]
     return numbers if len(numbers) == chosen + rejected else None
 

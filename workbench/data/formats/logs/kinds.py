@@ -32,10 +32,10 @@ KINDS: Final[dict[str, LogKind]] = {
         trainers.DATASET,
     )
 }
-"""By name, in the order in which a file is compared with them."""
+"""Kinds by name, in the order in which a file is compared with them."""
 
 LATER: Final = frozenset[str]().union(*(kind.later for kind in KINDS.values()))
-"""Codes of refusals of rows that can be taken once more lies beside their file."""
+"""Codes of rejections of rows that may be accepted once more files are next to theirs."""
 
 
 def of_document(path: Path) -> str | None:
@@ -49,7 +49,6 @@ def of_document(path: Path) -> str | None:
 
 
 def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
-    """Return the name of the kind of log that a file's first row is of; None for any other file."""
     if not rows:
         return None
     try:

@@ -1,7 +1,7 @@
 """Reads the samples that EleutherAI's lm-evaluation-harness writes with ``--log_samples``.
 
-A row is one document under one filter: what was asked, every response, what the filter took from it, and the metrics.
-Versions before 0.4.3 wrote one JSON list, without names of filters and metrics.
+A row is one document under one filter: the question, every response, the filter's output, and the metrics. Versions
+before 0.4.3 wrote one JSON list, without names of filters and metrics.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import Grade, Logged, LogKind, Read, graded, sample_id, verifier_name
 from workbench.data.formats.logs.prompts import question_in, question_of, several, targets_of, text_of
 
-# -- Options of a multiple-choice task in lm-eval's samples: the one that a metric takes for the model's answer.
+# -- Options of a multiple-choice task in lm-eval's samples: the one that a metric treats as the model's answer.
 
 
 class DocumentChoices(Struct, frozen=True, kw_only=True):
     """The options of one document, in their order.
 
     Attributes:
-        prompt: What stands before each option.
+        prompt: The text before each option.
         likelihoods: The log-likelihood of each option after the prompt, in nats.
-        alone: The same without the prompt; empty where the task did not ask for it.
+        alone: The log-likelihood without the prompt; empty if the task did not request it.
     """
 
     prompt: str
@@ -62,7 +62,7 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
 
         Args:
             target: The option's number, or its text.
-            taken: Options that metrics took and called wrong: where a target may be read both ways, it is none of them.
+            taken: Options that metrics scored as wrong: an ambiguous target is not one of these.
         """
         listed = targets_of(target)
         if listed is not None:
@@ -83,10 +83,10 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
 
 
 def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> DocumentChoices:
-    """Return the options that requests ask the likelihoods of.
+    """Return the options whose likelihoods were requested.
 
     Raises:
-        RefusedError: They are none, or a likelihood is no number.
+        RefusedError: There are no options, or a likelihood is not a number.
     """
     pairs = [(text_of(one[0]), one[1]) for one in requests if len(one) > 1]
     if len(pairs) != len(responses) or not all(isinstance(text, str) for _, text in pairs):
@@ -115,7 +115,7 @@ def _largest(values: list[float]) -> int:
     return max(range(len(values)), key=values.__getitem__)
 
 
-# -- What lies beside a file of lm-eval's samples: the run's results, which name the model and the metrics'
+# -- Files next to lm-eval's samples: the run's results, which name the model and the metrics'
 # direction.
 
 
@@ -123,14 +123,14 @@ _SAMPLES: Final = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d
 _SUFFIXES: Final = re.compile(r"(\.(jsonl|json|parquet|gz))+$")
 _NAME: Final = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
 _LONGEST: Final = 64 << 20
-"""Bytes of a file of results that is read."""
+"""Most bytes of a results file."""
 
 
 class Run(Struct, frozen=True, kw_only=True):
     """The run that wrote a file of samples.
 
     Attributes:
-        model: The model that answered; None where nothing says it.
+        model: The model that answered; None if unknown.
         worse: Metrics that are lower for better responses.
         voting: Filters that take the majority of several responses.
     """
@@ -219,7 +219,7 @@ def _of(value: object, key: str) -> Any:
 
 _ALWAYS: Final = frozenset({"doc_id", "doc", "target", "resps", "filtered_resps"})
 _NO_METRIC: Final = "bypass"
-"""Stands in for the metrics where a task was told to give none."""
+"""The placeholder for metrics of a task without metrics."""
 _KNOWN: Final = _ALWAYS | {"arguments", "filter", "metrics", "doc_hash", "prompt_hash", "target_hash"}
 SEVERAL: Final = "of_several"
 """Reason of a grade that is about several completions together."""
@@ -249,11 +249,11 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
     """A validated row.
 
     Attributes:
-        requests: The arguments of each request that was made for the document: the prompt, and what followed it.
+        requests: The arguments of each request for the document: the prompt, and the continuation.
         responses: The responses to each request.
-        filter: The filter's name, "" where there is one filter that has none.
-        metrics: Those that are higher for better responses, with their values.
-        own: The row's keys that say nothing more of the document.
+        filter: The filter's name, "" for a single unnamed filter.
+        metrics: Metrics that are higher for better responses, with their values.
+        own: The row's keys that are not part of the document.
     """
 
     row: Mapping[str, Any]
@@ -269,10 +269,10 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         """Return a row's sample.
 
         Args:
-            occurrence: How often the document has stood in the file by now: old versions don't name their filters.
+            occurrence: How often the document has occurred in the file so far: old versions don't name their filters.
 
         Raises:
-            RefusedError: It is none.
+            RefusedError: The row is not a sample.
         """
         responses = row.get("resps")
         if not isinstance(responses, list) or not responses or not all(isinstance(one, list) for one in responses):
@@ -295,10 +295,10 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         return not self.requests or any(isinstance(one, Mapping) for one in self.requests[0][1:])
 
     def grades(self, answer: str | None, *metrics: str) -> tuple[Grade, ...]:
-        """Return the metrics' (by default all) grades of one completion; none if their values are not grades.
+        """Return the metrics' (by default all) grades of one completion; empty if their values are not grades.
 
         Args:
-            answer: What the filter took from it.
+            answer: The filter's output.
         """
         found = (graded(self.grader(name), self.metrics[name], answer) for name in metrics or self.metrics)
         return tuple(grade for grade in found if grade is not None)

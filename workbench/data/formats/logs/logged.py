@@ -20,7 +20,7 @@ from workbench.data.formats.logs.prompts import targets_of
 from workbench.data.formats.source import FileFormat
 
 _LONGEST: Final = 100
-"""Characters of a verifier's name."""
+"""Most characters of a verifier's name."""
 _LONGEST_REPLY: Final = 200
 _VERDICTS: Final[dict[float, OutcomeWord]] = {1: "correct", 0: "incorrect"}
 _UNUSUAL = re.compile(r"[^\w.+@/-]+")
@@ -30,12 +30,12 @@ class Grade(Struct, frozen=True, kw_only=True):
     """One grader's judgement of one completion.
 
     Attributes:
-        verifier: The grader's name, as `verifier_name` makes it.
-        verdict: Its verdict; None where it gave a score only, or said that it could not tell.
-        score: Its number, finite; None where it gave none.
-        reason: A code of its own.
-        answer: The completion's final answer as the grader read it.
-        detail: More for a person, such as the grader's explanation.
+        verifier: The grader's name, from `verifier_name`.
+        verdict: Its verdict; None if it only gave a score, or could not decide.
+        score: Its finite score; None without one.
+        reason: The grader's own reason code.
+        answer: The completion's final answer as extracted by the grader.
+        detail: Further details for the reader, such as the grader's explanation.
     """
 
     verifier: str
@@ -50,8 +50,8 @@ class Logged(Struct, frozen=True, kw_only=True):
     """One completion of a log.
 
     Attributes:
-        item: Our field -> value, None where there is none; other keys are kept beside them as they are.
-        grades: What was said of it, one grade a grader.
+        item: Our field -> value, None without one; other keys are kept unchanged.
+        grades: The grades, one for each grader.
     """
 
     item: dict[str, Any]
@@ -61,7 +61,7 @@ class Logged(Struct, frozen=True, kw_only=True):
 def verifier_name(*parts: str) -> str:
     """Return a grader's name from its distinguishing parts: ``lm-eval/gsm8k/exact_match-strict-match``.
 
-    What no verifier's name may have becomes ``-``; a long name ends in a hash of the whole.
+    Invalid characters become ``-``; a long name ends in a hash of the full name.
     """
     name = "/".join(_UNUSUAL.sub("-", part).strip("-") or "-" for part in parts)
     if len(name) <= _LONGEST:
@@ -73,12 +73,12 @@ def verifier_name(*parts: str) -> str:
 def graded(verifier: str, value: object, answer: str | None = None, *, scale: bool = False) -> Grade | None:
     """Convert a number or a boolean to a grade; None for anything else.
 
-    True and 1 are the verdict "correct", False and 0 are "incorrect"; any other number is a score, and says nothing
-    until a threshold makes a verdict of it.
+    True and 1 are the verdict "correct", False and 0 are "incorrect"; any other number is a score, which is no verdict
+    without a threshold.
 
     Args:
-        answer: The completion's final answer as the grader read it.
-        scale: The grader gives numbers beyond [0, 1]: then 0 and 1 are scores, too.
+        answer: The completion's final answer as extracted by the grader.
+        scale: The grader has numbers beyond [0, 1], so that 0 and 1 are scores, too.
     """
     if isinstance(value, bool):
         return Grade(verifier=verifier, verdict="correct" if value else "incorrect", answer=answer)
@@ -99,7 +99,7 @@ def sample_id(task: str, number: object, question: str, reference: str) -> str:
 
 
 def number_of(value: object) -> float | None:
-    """Return a finite number, also from a text; None for anything else, booleans included."""
+    """Return a finite number, also from a text; None for anything else, including booleans."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -109,15 +109,15 @@ def number_of(value: object) -> float | None:
     return number if is_figure(number) else None
 
 
-# -- What a kind of log says of itself: how its files are told from others, and how they are read.
+# -- The description of a kind of log: how its files are detected and read.
 
 
 Read = Callable[[Mapping[str, Any]], Iterable[Logged]]
-"""What a row holds, its JSON as plain objects; raises RefusedError where it holds nothing that can be taken."""
+"""Returns the completions of a row, given as plain JSON objects; raises RefusedError without valid ones."""
 Begin = Callable[[Path], Read]
-"""Called once a file, which may lie beside others that say more of it."""
+"""Called once for each file, which may have further files next to it."""
 Rows = Callable[[Stream, FileFormat, Path, int], Iterator[Row]]
-"""The rows of an open file, as `documents` gives them."""
+"""Yields the rows of an open file, like `documents`."""
 
 
 def always(read: Read) -> Begin:
@@ -136,14 +136,14 @@ class LogKind(Struct, frozen=True, kw_only=True):
     """One kind of log.
 
     Attributes:
-        name: What ``import --format`` calls it.
-        recognises: Whether the first row of a file is one of this kind.
+        name: Its name in ``import --format``.
+        recognises: Whether the first row of a file is of this kind.
         begin: A function that reads the rows of one file.
-        rows: How rows are found where they don't simply stand one after the other.
+        rows: How rows are found if they are not simply listed.
         begins: Whether a file that begins with these bytes is one document of this kind, not rows.
-        dataset_of: What a file calls the data set that it is about, if anything; raises FormatError.
-        questions: Its rows are questions without completions.
-        later: Codes of refusals of rows that can be taken once more lies beside the file.
+        dataset_of: The data set named by a file, if any; raises FormatError.
+        questions: Whether its rows are questions without completions.
+        later: Codes of rejections of rows that may be accepted once more files are next to theirs.
     """
 
     name: str
@@ -156,7 +156,7 @@ class LogKind(Struct, frozen=True, kw_only=True):
     later: frozenset[str] = frozenset()
 
 
-# -- Values in a row of a log as text, numbers and keys that are kept.
+# -- Values in a row of a log as text, numbers and kept keys.
 
 
 _SYSTEM: Final = ("system", "developer")
@@ -167,7 +167,7 @@ def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
     """Return the text of the first of these cells that is present and not null; a number as it is written.
 
     Raises:
-        RefusedError: It is neither.
+        RefusedError: The cell is neither.
     """
     for key in keys:
         value = row.get(key)
@@ -183,10 +183,10 @@ def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
 def answer(row: Mapping[str, Any], *keys: str) -> str | None:
     """Return a reference answer: text, a number, or any other JSON as it is written.
 
-    A list of one stands for its member, also where it is Python's text of a list with one text.
+    A list with one element is replaced by the element, also if it is the Python text of such a list.
 
     Raises:
-        RefusedError: It can't be written as text.
+        RefusedError: The answer can't be written as text.
     """
     value = next((row[key] for key in keys if row.get(key) is not None), None)
     members = targets_of(value)
@@ -199,7 +199,7 @@ def written(value: object) -> str:
     """Return a value as JSON text.
 
     Raises:
-        RefusedError: It can't be written.
+        RefusedError: The value can't be written.
     """
     try:
         return msgspec.json.encode(value).decode()
@@ -208,7 +208,6 @@ def written(value: object) -> str:
 
 
 def number(value: object) -> float | None:
-    """Return a finite number (true is 1, false 0); None for anything else."""
     if isinstance(value, str):
         return None
     return number_of(int(value) if isinstance(value, bool) else value)
@@ -217,10 +216,10 @@ def number(value: object) -> float | None:
 def question_fields(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
     """Return the question from a model's input, text or chat messages, and its system prompt.
 
-    One message stands for itself; several are each headed by who speaks.
+    A single message is used alone; several are each headed by the speaker.
 
     Raises:
-        RefusedError: It is missing, or neither.
+        RefusedError: The input is missing, or neither.
     """
     key = _first(row, keys)
     if isinstance(row[key], str):
@@ -238,7 +237,7 @@ def answer_text(row: Mapping[str, Any], *keys: str) -> str:
     """Return a model's answer: text, or the last message of a chat.
 
     Raises:
-        RefusedError: It is missing, or neither.
+        RefusedError: The answer is missing, or neither.
     """
     key = _first(row, keys)
     if isinstance(row[key], str):
@@ -253,10 +252,10 @@ def messages(value: object, key: str) -> Iterator[tuple[str, str]]:
     """Yield speaker and text of each message.
 
     Args:
-        key: The field the messages are from, for errors.
+        key: Field of the messages, for errors.
 
     Raises:
-        RefusedError: They are no messages.
+        RefusedError: The value is not a list of messages.
     """
     for message in value if isinstance(value, list) else [value]:
         if not isinstance(message, dict) or not message.keys() & {"role", "content"}:
@@ -265,10 +264,10 @@ def messages(value: object, key: str) -> Iterator[tuple[str, str]]:
 
 
 def content(value: object, key: str) -> str:
-    """Return the text of a message's content: text, or parts, of which those without text are named.
+    """Return the text of a message's content: text, or parts; parts without text are replaced by their type.
 
     Raises:
-        RefusedError: It is neither.
+        RefusedError: The content is neither.
     """
     if value is None:
         return ""
@@ -282,11 +281,11 @@ def content(value: object, key: str) -> str:
 
 
 def remaining_fields(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str, Any]:
-    """Return the rest of a row, to be kept with the item.
+    """Return the other keys of a row, which are remaining_fields with the item.
 
     Args:
-        taken: Keys that the item has taken.
-        tool: Stands before a key that is called like a field of ours and means something else.
+        taken: Keys that the item uses.
+        tool: Prefix of a key that has the name of one of our fields but a different meaning.
     """
     left = {key: value for key, value in row.items() if key not in taken}
     return {f"{tool}.{key}" if key in FIELDS else key: value for key, value in left.items()}

@@ -40,23 +40,23 @@ from workbench.data.formats.logs.logged import (
 from workbench.data.formats.logs.prompts import plain_object, several
 from workbench.data.formats.source import FileFormat, open_stream
 
-# -- What OpenAI's batches were asked: their input files, and files of questions, that lie beside an output file.
+# -- Questions of OpenAI's batches: input files, and files of questions, next to an output file.
 
 
 Asked = dict[str, str]
 """Our field -> its value."""
 _FILES: Final = 200
-"""Files of a folder that are looked at: requests lie close to their answers."""
+"""Most files of a folder that are read."""
 _ANSWERED: Final = frozenset({"response", "completion", "output"})
 _IDS: Final = ("custom_id", *FIELDS["question_id"])
 _BESIDES: Final = ("reference", "source", "type", "subtype")
 
 
 def questions_nearby(path: Path) -> dict[str, Asked | None]:
-    """Map ``custom_id`` to the question in the request files of a file's folder; None where they differ.
+    """Map ``custom_id`` to the question in the request files of a file's folder; None if they differ.
 
-    The reference answer is what the request's ``metadata`` calls so, or that of a question whose id is the
-    ``custom_id`` in a file of questions in the same folder; else it is empty. Files that can't be read say nothing.
+    The reference answer is that in the request's ``metadata``, or that of a question with the ``custom_id`` as id in a
+    file of questions in the same folder; else it is empty. Unreadable files are ignored.
     """
     requests: dict[str, Asked | None] = {}
     questions: dict[str, Asked | None] = {}
@@ -112,7 +112,7 @@ def _named(row: object, fields: tuple[str, ...]) -> Asked:
 
 
 _UNASKED: Final = "unknown_request"
-"""Why a row is refused whose request isn't there (yet): the same file may say more another time."""
+"""Why a row without a known request is rejected; it may be accepted once the request file exists."""
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
@@ -154,11 +154,6 @@ def _read(row: Mapping[str, Any], requests: Mapping[str, Asked | None], path: Pa
 
 
 def _body(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the body of an answered request.
-
-    Raises:
-        RefusedError: It failed, or is none.
-    """
     response = row.get("response")
     error = row.get("error")
     if isinstance(error, dict):
@@ -178,11 +173,6 @@ def _failed(error: Mapping[str, Any], status: object = None) -> RefusedError:
 
 
 def _completions(body: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """Yield the answers, each with how it ended.
-
-    Raises:
-        RefusedError: There is nothing.
-    """
     choices, output = body.get("choices"), body.get("output")
     if isinstance(choices, list) and choices:
         for choice in choices:
@@ -217,13 +207,11 @@ KIND: Final = LogKind(name="openai-batch", recognises=recognises, begin=begin, l
 
 
 _TYPES: Final = ("sampling", "match", "metrics", "error")
-"""Events that are taken; others (embeddings, raw samples, extras) say nothing of a completion."""
+"""Events that are read; others (embeddings, raw samples, extras) are not about a completion."""
 _AROUND: Final = (b'{"spec"', b'{"final_report"')
 
 
 class _SampleEvents(Struct):
-    """The events of one sample: their tokens by type, and the position of the first one."""
-
     line: int
     raw: bytes
     run_id: str
@@ -256,7 +244,7 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
     """Yield the samples of an open file, each as one row with its run and its events, in the order of their first
     events.
 
-    Events of a sample stand anywhere in the file (they come from threads): the file is held until its end.
+    Events of a sample can be anywhere in the file (they come from threads), so the whole file is kept in memory.
     """
     samples: dict[str | int, _SampleEvents] = {}
     spec = msgspec.Raw(b"{}")
@@ -269,7 +257,7 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
             if row.json.lstrip().startswith(_AROUND):
                 spec = _spec_of(row.json) or spec
             else:
-                # Read as a sample it has no events: it is refused with why.
+                # As a sample it has no events, so it is rejected with the reason.
                 yield row
         elif event.type in _TYPES:
             sample = samples.setdefault(event.sample_id, _SampleEvents(row.line, row.raw, event.run_id, {}))
@@ -285,7 +273,7 @@ def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
         raise RefusedError("missing_field", "sample_id", "The line is no event: sample_id, type or data is missing.")
     spec = row["spec"] if isinstance(row["spec"], dict) else {}
     match = _data(events, "match")
-    # The first sampling is the model's; later ones are those of a model that grades it.
+    # The first sampling is the model's; later ones are from a model that grades it.
     sampling = _data(events, "sampling")
     if not sampling:
         raise RefusedError("missing_field", "sampling", _unsampled(events))
@@ -323,7 +311,7 @@ def _expected(match: Mapping[str, Any]) -> str:
 
 def _match(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
     picked = match.get("picked")
-    # Some evals pick the whole answer.
+    # Some evals use the whole answer.
     told = isinstance(picked, str) and picked != match.get("sampled")
     grade = graded(verifier_name("openai-evals", name, "match"), match.get("correct"), picked if told else None)
     if grade is not None:

@@ -15,15 +15,15 @@ from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.lines import explain_document, has_surrogate
 
 _LONG = 12
-"""Characters from which a text that a prompt holds is taken to stand there on purpose."""
+"""Fewest characters of a document's text that count as quoted by the prompt."""
 _TEXTS = 200
-"""Texts of a document that are looked for in its prompt: a table's would be thousands."""
+"""Most texts of a document that are searched in its prompt: a table has thousands."""
 _CUE = re.compile(r"\s\w+:\s*\Z")
-"""What a prompt ends in to be completed, such as ``Answer:``."""
+"""The cue at the end of a prompt, such as ``Answer:``."""
 
 
 def text_of(prompt: object) -> str | None:
-    """Return a prompt as text: itself, or its chat messages; None if it is neither."""
+    """Return a prompt as text: a string itself, or its chat messages; None for other values."""
     if isinstance(prompt, list) and len(prompt) == 1:
         return text_of(prompt[0])
     if not isinstance(prompt, str):
@@ -39,7 +39,6 @@ def text_of(prompt: object) -> str | None:
 
 
 def question_of(document: object) -> str | None:
-    """Return the text of a document's question, by known names; None without one."""
     if isinstance(document, Mapping):
         folded = {str(key).lower(): value for key, value in document.items()}
         for name in FIELDS["question"]:
@@ -51,11 +50,11 @@ def question_of(document: object) -> str | None:
 def question_in(prompt: str, document: object, answer: str) -> str:
     """Return the question that a prompt asks about one document: the part that the document's own texts span.
 
-    That leaves out examples of other documents before it, and cues such as ``Answer:`` behind it; options and passages
-    stay. A prompt without the document's own question is taken whole: its instructions may be the question.
+    That excludes examples of other documents before it, and cues such as ``Answer:`` after it; options and passages are
+    kept. A prompt without the document's own question is used in full: its instructions may be the question.
 
     Args:
-        answer: The reference answer. A text that says it may stand in an example, too.
+        answer: The reference answer. A text that contains it may also be in an example.
     """
     question = question_of(document)
     body = _CUE.sub("", prompt)
@@ -91,11 +90,11 @@ def _last(prompt: str, text: str, start: int) -> int:
     return start
 
 
-# -- Targets of evaluations: reference answers, of which there may be several.
+# -- Targets of evaluations: one or several reference answers.
 
 
 _LONGEST: Final = 10_000
-"""Characters of a text that is tried as Python's: its parser takes room in proportion."""
+"""Most characters of a text that is parsed as Python: the parser's memory grows with its length."""
 
 
 def several(targets: Iterable[str]) -> str:
@@ -103,7 +102,7 @@ def several(targets: Iterable[str]) -> str:
 
 
 def targets_of(target: object) -> list[Any] | None:
-    """Return the members of a target that is a list, or Python's text of one; None for any other target."""
+    """Return the members of a target that is a list, or the Python text of one; None for any other target."""
     if isinstance(target, str) and target.startswith("[") and len(target) <= _LONGEST:
         try:
             target = ast.literal_eval(target)
@@ -112,18 +111,18 @@ def targets_of(target: object) -> list[Any] | None:
     return target if isinstance(target, list) else None
 
 
-# -- JSON as plain objects, as Python's own writer writes it: with NaN, and with whole numbers of any length.
+# -- JSON as plain objects, as written by Python: with NaN, and with integers of any length.
 
 
 _DIGITS: Final = 19
-"""Of a number that may not fit 64 bits."""
+"""Fewest digits of an integer that may not fit 64 bits."""
 
 
 def plain_object(document: bytes) -> dict[str, Any]:
     """Parse a JSON object; NaN and infinities become None, integers beyond 64 bits become floats.
 
     Raises:
-        RefusedError: It is no JSON object, or a character in it is none.
+        RefusedError: The document is not a JSON object, or has an invalid character.
     """
     found = plain(document)
     if not isinstance(found, dict) or has_surrogate(document.decode(), found):

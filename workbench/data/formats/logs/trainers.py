@@ -31,11 +31,11 @@ from workbench.data.formats.logs.logged import (
     wrong,
 )
 
-# -- What reward functions gave the completions of a training run.
+# -- Rewards of the completions of a training run.
 
 
 class Occurrences:
-    """Ids of a file's completions: a policy may sample the same answer again, and each is one of its rows."""
+    """Assigns ids to a file's completions: a policy may sample the same answer several times, in separate rows."""
 
     def __init__(self) -> None:
         self._met: Counter[bytes] = Counter()
@@ -51,7 +51,7 @@ def rewarded(tool: str, rewards: Mapping[str, Any]) -> Iterator[Grade]:
     """Return a grade for each reward function: 1 is correct, 0 and -1 are incorrect, any other number is only a score.
 
     Args:
-        rewards: Name -> what it gave; what is no finite number is no reward (such as NaN: it did not apply).
+        rewards: Name -> its value; a value that is not a finite number is ignored (NaN: the function did not apply).
     """
     for name, value in rewards.items():
         grade = graded(verifier_name(tool, name), value)
@@ -64,13 +64,12 @@ _REFERENCES: Final = (*FIELDS["reference"], "solution")
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
-    """Return whether an object is a row of such a table."""
     keys = element.keys()
     return {"step", "prompt", "completion"} <= keys and bool({"advantage", "reward"} & keys)
 
 
 def dataset_of(path: Path) -> str | None:
-    """Return the training in whose folder a table is: ``TRAINING/completions/completions_00010.parquet``."""
+    """Return the training of a table, by its folder: ``TRAINING/completions/completions_00010.parquet``."""
     folder = path.absolute().parent
     return (folder.parent.name or None) if folder.name == "completions" else None
 
@@ -102,7 +101,7 @@ KIND: Final = LogKind(name="trl-completions", recognises=recognises, begin=begin
 
 
 _VERL_OWN: Final = frozenset({"input", "output", "gts", "step", "reward", "uid", "request_id", "data_source"})
-"""Keys of a rollout that are no rewards; validation writes the score again as ``reward``."""
+"""Keys of a rollout that are not rewards; validation repeats the score as ``reward``."""
 
 
 def recognises_rollout(element: Mapping[str, Any]) -> bool:
@@ -110,7 +109,7 @@ def recognises_rollout(element: Mapping[str, Any]) -> bool:
 
 
 def verl_dataset(path: Path) -> str | None:
-    """Return the folder of a step's file, whose name is only its step: ``20.jsonl``."""
+    """Return the folder of a step's file, which is named by its step: ``20.jsonl``."""
     return (path.absolute().parent.name or None) if path.stem.isdigit() else None
 
 

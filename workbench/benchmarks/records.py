@@ -195,7 +195,7 @@ class SetLine(Struct, frozen=True, kw_only=True):
 
 
 class Flip(Struct, frozen=True, kw_only=True):
-    """How often a selection judge's verdicts on the benchmark's items change in a later run.
+    """Changes of a selection judge's verdicts on the benchmark's items in a later run.
 
     Attributes:
         run: The run that chose the items.

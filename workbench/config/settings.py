@@ -111,7 +111,7 @@ def _require_bounds(place: str, table: dict[str, Any]) -> None:
             raise UsageError(f"{place}.{name} {bounds}.")
 
 
-# -- Databases recently opened in the app, and as whom: kept in the user's own configuration folder.
+# -- Databases recently opened in the app, and their users: kept in the user's own configuration folder.
 
 
 _FILE: Final = "recent.json"

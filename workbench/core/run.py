@@ -76,7 +76,7 @@ class RunUsage(Struct, kw_only=True):
     """A run's requests to model servers, over all its starts.
 
     Attributes:
-        calls: Attempts that were sent, whatever their outcome.
+        calls: Attempts that were sent, with any outcome.
         answered: Attempts with a reply.
         failed: Failed attempts.
         unsent: Attempts that reached no server.
@@ -534,7 +534,7 @@ class CallBatch(Struct, frozen=True, kw_only=True):
 
 
 class RunCosts(Struct, frozen=True, kw_only=True):
-    """What a run has used, may have used and still needs.
+    """The usage of a run: spent, possibly spent, and still needed.
 
     Attributes:
         batches: Batches that its provider has not answered yet.

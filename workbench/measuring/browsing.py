@@ -150,7 +150,7 @@ def detail(project: Project, completion: int, also: Collection[str] = ()) -> Ite
     A later label by the same person on the item is marked unblinded.
 
     Args:
-        also: Other people as whom the coordinator works in this app.
+        also: Other people whose roles the coordinator has in this app.
 
     Raises:
         UsageError: The item does not exist.

@@ -1,4 +1,4 @@
-"""A document as Markdown: data is shown as text, whatever it contains."""
+"""A document as Markdown: data is shown as text, with any content."""
 
 from __future__ import annotations
 

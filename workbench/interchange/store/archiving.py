@@ -298,7 +298,7 @@ def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) ->
 
 
 def require_own_corrections(connection: sqlite3.Connection) -> None:
-    """Check that nobody retracts another person's label or one on another item; anyone may lift an exclusion.
+    """Check that no one retracts another person's label or one on another item; anyone may lift an exclusion.
 
     Raises:
         ArchiveRefused: A person does.

@@ -259,7 +259,7 @@ class SubjectSlots(NamedTuple):
     Attributes:
         round: The current round.
         slots: Numbers of the slots.
-        people: People who hold the slots, or for whom they are intended.
+        people: People who hold the slots, or their intended annotators.
     """
 
     round: int

@@ -323,7 +323,7 @@ def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> d
     the rest.
 
     Args:
-        slots: Open slots by the person for whom they are intended.
+        slots: Open slots by their intended annotator.
         offered: Person -> number of slots they may fill.
     """
     found = {person: min(most, slots.get(person, 0)) for person, most in offered.items()}

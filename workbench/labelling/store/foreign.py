@@ -162,7 +162,7 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
     remaining people with labels, in order. Slots leased to others stay leased.
 
     Returns:
-        People for whom no slot is left; empty if nothing is assigned.
+        People left without a slot; empty if nothing is assigned.
     """
     quota = "task = ?1 AND subject = ?2 AND purpose = 'quota' AND state <> 'past'"
     slots = connection.execute(

@@ -139,7 +139,7 @@ class BenchmarkScore(Struct, frozen=True, kw_only=True):
 
 
 class PairwiseTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=4):
-    """How often the correct completion of a question scores above the incorrect one; a tie is wrong.
+    """Share of questions whose correct completion scores above the incorrect one; a tie is wrong.
 
     Attributes:
         elsewhere: Scores on other benchmarks, for comparison.

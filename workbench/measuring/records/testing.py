@@ -25,7 +25,7 @@ class TestFigures(Struct, frozen=True, kw_only=True):
         question: Row id of the problem.
         position: The test's position in the suite, from 0.
         ran: Solutions on which it was run and counts.
-        why: Why it is broken, or why and by whom it was excluded; else "".
+        why: Why it is broken, or why it was excluded and who did so; else "".
     """
 
     __test__ = False

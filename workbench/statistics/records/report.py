@@ -160,7 +160,7 @@ class BestAt(Struct, frozen=True, kw_only=True):
 
 
 class CellTests(Struct, frozen=True, kw_only=True):
-    """How the p- and q-values of the cells were computed.
+    """The computation of the p- and q-values of cells.
 
     Attributes:
         method: The test.

@@ -14,8 +14,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     Attributes:
         remedy: ``repair`` if the faulty data can be derived from the rest, ``rescue`` if it is stored nowhere else in
-            the
-            file.
+            the file.
     """
 
     name: str

@@ -144,8 +144,7 @@ class TypeSuggestion(Struct, frozen=True, kw_only=True):
     Attributes:
         subtype: The subtype in force (``"B5"``), if there is one.
         suggested: A subtype's code, or ``"proof"`` or ``"open_ended"`` for a question outside the taxonomy; None
-            without
-            a suggestion.
+            without a suggestion.
         reason: Why there is no suggestion; None with one.
     """
 

@@ -201,8 +201,7 @@ class Bucket:
     """A token bucket as a schedule: taking an amount moves the time of the next request.
 
     The bucket holds the amount of a quarter of a second, so that oversleeping costs nothing, and fills that much
-    slower:
-    no minute exceeds its rate, except by the size of one request. Amounts are forgotten after a minute.
+    slower: no minute exceeds its rate, except by the size of one request. Amounts are forgotten after a minute.
     """
 
     def __init__(self, per_minute: float | None, clock: Clock) -> None:

@@ -245,8 +245,7 @@ def accuracy_csv(report: AccuracyReport) -> str:
 
     A name that a spreadsheet would take for a formula gets a leading apostrophe, and control characters are shown as
     pictures: names of models and sources come from other people's files and must not run in the spreadsheet. JSON has
-    all
-    names unchanged.
+    all names unchanged.
     """
     averages = {average.verifier: average for average in report.averages}
     lines = [_line(report, row, averages.get(row.verifier) if row.group is None else None) for row in report.rows]

@@ -164,8 +164,7 @@ class Database:
 
         Args:
             patient: Wait for seconds while others write; else only as long as an event loop may block, and leave a
-                small
-                write-ahead log to `write_back`.
+                small write-ahead log to `write_back`.
 
         Raises:
             SchemaError: Another program has changed its tables, views or triggers.

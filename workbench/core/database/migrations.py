@@ -150,8 +150,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
     Raises:
         SchemaError: Its tables, views or triggers are not the program's.
         StoreError: It is not a workbench database, newer than this program, older than any release, or a migration
-            failed
-            (the file is unchanged then).
+            failed (the file is unchanged then).
     """
     if not path.exists():
         _make_whole(Path(os.path.realpath(path)))

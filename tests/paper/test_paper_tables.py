@@ -99,7 +99,7 @@ def test_table_4_refuses_what_is_not_paired(tables: Tables) -> None:
     refused = {found["dataset"]: found["refused"] for found in table["sets"]}
     assert refused[BENCH] is None
     assert "of 945 questions" in refused[HARD]
-    assert f"{HARD} is refused" in " ".join(tables("--table", "4").split())
+    assert f"{HARD} is rejected" in " ".join(tables("--table", "4").split())
 
 
 def test_table_5_subtypes(tables: Tables) -> None:

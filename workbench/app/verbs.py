@@ -76,13 +76,13 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "disagreements": ("disagreements", "List items on which verifiers, gold or annotators disagree."),
         "review": ("disagreements", "Decide who was wrong: gold, or the verifier, and why."),
         "correlate": ("combined", "Show how well a verifier's scores correlate with gold."),
-        "pairs": ("combined", "Show how often the correct one of two completions scores higher."),
+        "pairs": ("combined", "Show how often the correct completion of a pair scores higher."),
         "calibrate": ("combined", "Show how well scores predict correctness; calibrate them."),
     },
     "benchmarks": {
         "build": ("sets", "Build sets as in VerifyBench: random, picks, balanced, hard."),
         "sets": ("sets", "List, show and compare frozen sets."),
-        "preset": ("sets", "Print a paper's list of sources, models or judges to start from."),
+        "preset": ("sets", "Print the sources, models or judges of a paper to start from."),
         "publish": ("sets", "Write frozen sets for others to load, with a data card."),
     },
     "code": {"code": ("code", "Code problems: test outcomes, rankings, evolving tests.")},
@@ -237,7 +237,6 @@ class Verb(NamedTuple):
 
 
 def every_verb() -> Iterator[Verb]:
-    """Yield all verbs in the order of a day's work."""
     for name, (_, about) in COMMANDS.items():
         if name in WITHIN:
             yield from (Verb((name, inner), text) for inner, (_, text) in WITHIN[name].items())

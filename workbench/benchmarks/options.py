@@ -27,8 +27,6 @@ SetGold = Annotated[
 
 
 class PicksOptions(Options, frozen=True, kw_only=True):
-    """The completions to label."""
-
     judge: Annotated[str, option("Verifier whose verdicts decide which completions are picked.", metavar="NAME")]
     run: Annotated[Whole | None, option("Number of the verifier's run to use.  [default: its newest complete run]")] = (
         None
@@ -139,8 +137,6 @@ class HardOptions(Options, frozen=True, kw_only=True):
 
 
 class DrawOptions(Options, frozen=True, kw_only=True):
-    """The questions to draw from a pool."""
-
     per_type: Annotated[Whole, option("Number of questions per answer type (2000 in the paper).")]
     types: Annotated[str, option("Answer types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
     cap_source: Annotated[Whole | None, option("Maximum number of questions per source.")] = None

@@ -14,7 +14,7 @@ from workbench.core.database import column_files, events, migrations
 from workbench.core.database.backup import backup, check, put_in_place
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
-from workbench.core.database.looking import LookedAt, looked_at
+from workbench.core.database.looking import ReadOnlyDatabase, looked_at
 from workbench.core.database.place import sidecar_path
 from workbench.core.errors import Command, StoreError, WorkbenchError
 from workbench.core.files import part_folder
@@ -54,7 +54,7 @@ def examine(path: Path) -> list[Finding]:
         return [Finding(name="file", ok=False, message=f"{error.message} {go_back(path)}")]
 
 
-def _examined(path: Path, database: LookedAt) -> list[Finding]:
+def _examined(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
     beside = anatomy.about_place(path)
     connection = database.reader()
     version = anatomy.version(connection)
@@ -108,7 +108,7 @@ def _hurt(connection: anatomy.Connection) -> list[Finding]:
         return [Finding(name="schema version", ok=False, message=str(error))]
 
 
-def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:
+def _contents(path: Path, database: ReadOnlyDatabase, version: int) -> list[Finding]:
     project = Project(path, database)
     derived: Sequence[tuple[str, Callable[[], Finding]]] = (
         ("texts", lambda: anatomy.finding(database.reader())),

@@ -246,7 +246,6 @@ def _compared(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model
 
 
 def _binned(means: Iterable[float]) -> tuple[int, ...]:
-    """Count values by bins from 0 to 1; values outside count in the first or last bin."""
     counts = Counter(min(max(int(mean * _BINS), 0), _BINS - 1) for mean in means)
     return tuple(counts[number] for number in range(_BINS))
 

@@ -9,7 +9,7 @@ from workbench.core.options import AllowUnsafe, OnCluster, Options, Whole, optio
 OwnPromptFiles = Annotated[
     tuple[str, ...],
     option(
-        "Prompt file to use, such as one from a paper: a text with placeholders (docs/code-synthetic.md).",
+        "Prompt file with placeholders, such as a paper's; WHAT names the prompt it replaces (docs/code-synthetic.md).",
         "--template",
         metavar="[WHAT=]FILE",
     ),

@@ -56,7 +56,6 @@ BASE: Final = "base"
 
 
 def counted(outcomes: str) -> int:
-    """Count the outcomes except those of broken tests."""
     return len(outcomes) - outcomes.count(BROKEN)
 
 
@@ -199,7 +198,6 @@ class Execution(Struct, frozen=True, kw_only=True):
 
     @property
     def counted(self) -> int:
-        """Return the number of tests that count: all but broken ones."""
         return counted(self.outcomes)
 
     @property

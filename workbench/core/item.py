@@ -174,8 +174,6 @@ class RefusedRow(Struct, frozen=True, kw_only=True):
 
 
 class QuarantinedRow(Struct, frozen=True, kw_only=True):
-    """A rejected row in a report."""
-
     line: int
     field: str | None
     code: str

@@ -249,7 +249,7 @@ TableFormat = Literal["text", "csv", "markdown", "latex"]
 _LABEL = re.compile(r"[\w:.+-]{1,100}", re.ASCII)
 
 
-PEOPLE: Final = "names with commas or blanks between them"
+PEOPLE: Final = "names separated by commas or blanks"
 
 
 def people_in(text: str) -> tuple[str, ...]:

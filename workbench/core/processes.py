@@ -71,7 +71,7 @@ def this_process() -> Process:
     return Process(pid, _own_start(pid), boot_id(), spaces(), machine())
 
 
-def working_on(path: Path) -> Process:
+def this_process_on(path: Path) -> Process:
     return structs.replace(this_process(), file=file_id(path))
 
 

@@ -218,5 +218,4 @@ class StoredSet(Struct, frozen=True, kw_only=True):
 
     @property
     def full_name(self) -> str:
-        """Return ``NAME@VERSION``."""
         return str(SetName(self.name, self.version))

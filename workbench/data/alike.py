@@ -158,7 +158,6 @@ def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int)
 
 
 def drawn_number(seed: int, *parts: str | int) -> int:
-    """Return a random number below 2**24 for a key."""
     return int.from_bytes(_digest(seed, *parts)[:3], "big")
 
 

@@ -369,7 +369,6 @@ class _Items:
 
 
 def released(request: Request) -> ExportReport:
-    """Write the released schema, byte for byte."""
     return _write(request, released_line)
 
 
@@ -379,7 +378,6 @@ def fixed(request: Request) -> ExportReport:
 
 
 def lines(request: Request) -> ExportReport:
-    """Write all data of each item, with its labels."""
     labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
     def line(item: StoredItem) -> bytes:

@@ -469,8 +469,6 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
 
 
 class FileReport(_RowCounts, frozen=True, kw_only=True):
-    """The fate of one file's rows."""
-
     file: str
 
 

@@ -24,7 +24,7 @@ from workbench.core.progress import step
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.data.formats.writing import new_file
-from workbench.interchange.partitions import PARTS, Partition, Partitions, drop, parts_of, refusals_of
+from workbench.interchange.partitions import PARTS, FilePartitions, Partition, drop, parts_of, refusals_of
 from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_file
 from workbench.interchange.solution_rows import problem_at_hand
 from workbench.llm.records import Halt
@@ -186,7 +186,7 @@ class _FileInProgress(NamedTuple):
 
     file: RowFile
     path: Path
-    parts: Partitions
+    parts: FilePartitions
     done: Callable[[Sequence[Partition]], None]
 
 
@@ -211,7 +211,7 @@ class _Work:
         }
         self._by_tests = level is not None
         self._columns, self._prefix, self._anew = columns, prefix, anew
-        self._opened: list[Partitions] = []
+        self._opened: list[FilePartitions] = []
 
     def close(self) -> None:
         for parts in self._opened:
@@ -286,7 +286,7 @@ class _Work:
                 f"{source} is {kind}, but the name {target.name} implies another format.", "Name it accordingly."
             )
         made_of = {**self._made_of, "input": _stamp(source), "columns": plan.columns}
-        parts = Partitions(target, made_of, anew=self._anew)
+        parts = FilePartitions(target, made_of, anew=self._anew)
         self._opened = [*(one for one in self._opened if one.is_open), parts]
         return _FileInProgress(file, target, parts, done)
 

@@ -70,8 +70,6 @@ def _merge(project: Project, other: Path) -> MergedRuns:
 
 
 class _Here(NamedTuple):
-    """The part of a verdict in which two verdicts on the same item can differ."""
-
     outcome: int
     score: float | None
     reason: str | None

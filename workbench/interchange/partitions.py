@@ -50,7 +50,7 @@ class Partition(Struct, frozen=True, kw_only=True):
     forgeable: int = 0
 
 
-class Partitions:
+class FilePartitions:
     """The partitions of one file, in a folder next to the target file; their holder has a lock.
 
     Args:

@@ -224,7 +224,7 @@ class PairLines:
 
 
 def crossed(left: list[T], right: list[T], most: int) -> Iterator[tuple[T, T]]:
-    """Yield the first distinct pairs of two lists: both in parallel, shifted by one in each round."""
+    """Yield distinct pairs: both lists in parallel, then with the second shifted by one, and so on."""
     count = len(left) * len(right)
     for place in range(min(most, count)):
         yield left[place % len(left)], right[(place + place // lcm(len(left), len(right))) % len(right)]

@@ -44,8 +44,6 @@ class MalformedError(Exception):
 
 
 class _EventRow(Struct, kw_only=True):
-    """A row of ``label_events``."""
-
     uuid: _Name
     kind: EventKind
     task: Task
@@ -218,7 +216,6 @@ def check_time(text: str) -> None:
 
 
 def time_of(text: str) -> datetime:
-    """Parse a time that passed `check_time`."""
     time = datetime.fromisoformat(text)
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 

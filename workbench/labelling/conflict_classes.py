@@ -165,10 +165,9 @@ class ConflictClasses:
         return [subject for subject in opened.cases if subject in chosen]
 
     def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Ruling) -> Settled:
-        """Give many conflicts the same decision: one event each, with the same time, `AT_ONCE` in a transaction.
+        """Give many conflicts the same decision: one event each, with the same time, at most `AT_ONCE` per transaction.
 
-        Conflicts whose labels have changed since the kind was opened, and those that this person may not resolve, are
-        left out.
+        Skip conflicts whose labels have changed since the class was opened, and those that this person may not resolve.
 
         Raises:
             UsageError: The ruling is incomplete for its task.

@@ -131,7 +131,6 @@ class Trial:
         self._last = failure
 
     def halt(self) -> Halt:
-        """Return the halt of a server in doubt."""
         assert self._last is not None
         failure = self._last
         refused = isinstance(failure, AttemptFailed) and failure.status is not None and 400 <= failure.status < 500

@@ -51,8 +51,6 @@ CONNECT_S = 15.0
 
 
 class Received(Struct, frozen=True):
-    """A whole response; header names are lower case."""
-
     status: int
     headers: Mapping[str, str]
     body: bytes

@@ -130,7 +130,7 @@ def _stopped(run: RunInfo) -> str | None:
         return "failed"
     if run.state == "paused":
         return "stopped by itself" if run.message else "is paused"
-    return "has lost the process that worked on it" if run.state in ACTIVE and not run.alive else None
+    return "has lost its process" if run.state in ACTIVE and not run.alive else None
 
 
 def _share(run: RunInfo) -> str:
@@ -270,7 +270,7 @@ def agreement_sentence(found: AgreementReport) -> str:
     if not found.paired:
         return ""
     alpha = found.krippendorff_alpha
-    few = f"(too few {found.interval_by}s to say how sure)"
+    few = f"(too few {found.interval_by}s for an interval)"
     sure = percent_interval(found.percent_ci) if found.percent_ci else few
     alike = f"Annotators agree on {percent(found.percent_agreement)} % {sure}"
     of = f"of {counted(found.paired, 'item')} with two labels"

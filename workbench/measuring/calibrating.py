@@ -159,9 +159,9 @@ def calibration_text(report: CalibrationReport) -> str:
     shown = [row for row in (report.rows[-3], best) if row.bins]
     parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
     said = [
-        f"Calibration is cross-validated: each of {report.folds} folds of questions by a fit to the others, so that "
-        "no probability depends on its own question's gold. Each map is monotonic: AUROC changes only because there "
-        "are several.",
+        f"Calibration is cross-validated: each of {report.folds} folds of questions uses maps fitted to the others, "
+        "so that no probability depends on its own question's gold. Each map is monotonic: AUROC changes only "
+        "because there are several.",
         "ECE: deciles of the items by probability; its interval is bootstrapped over questions, which adds error: if "
         "probabilities are right, it lies above the ECE itself.",
     ]

@@ -200,8 +200,6 @@ def _listed(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
 
 
 class _PairedCounts(Struct, frozen=True, kw_only=True, eq=False):
-    """The items that count for both verifiers, with counts of items and abstentions for each."""
-
     both: BoolArray
     of_a: int
     of_b: int

@@ -201,7 +201,6 @@ def _shares(
 
 
 def _votes(outcomes: list[IntArray]) -> FloatArray:
-    """Return the mean vote on each item: 1 accepts, 0 rejects, 0.5 without a vote."""
     import numpy as np
 
     worth = np.array([0, 2, 1, 1, 1], dtype=np.int16)
@@ -379,8 +378,8 @@ def verdict(report: EstimateReport) -> str:
     if one.reason is not None:
         return f"{said}. {one.reason}"
     return (
-        f"{said}. The {counted(one.labelled, 'label')} have the precision of {one.effective or 0:,.0f} would "
-        f"without predictions: {one.saved or 0:,.0f} saved."
+        f"{said}. The {counted(one.labelled, 'label')} are as precise as {one.effective or 0:,.0f} without "
+        f"predictions would be: {one.saved or 0:,.0f} saved."
     )
 
 

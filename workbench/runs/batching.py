@@ -143,8 +143,6 @@ class _BatchedRun:
 
 
 class _Rounds:
-    """Judges items by stored replies, and gathers the missing calls."""
-
     def __init__(
         self, database: Database, lease: Lease, servers: RunServers, verifier: ServedVerifier, client: Client
     ) -> None:
@@ -283,8 +281,6 @@ def _final(before: Sequence[EarlierCall]) -> AttemptFailed | None:
 
 
 class _GatheredCalls:
-    """One role's unsent calls, stored in groups; a full batch is followed by a new one."""
-
     def __init__(
         self,
         lease: Lease,

@@ -51,9 +51,7 @@ Key = TypeVar("Key")
 class ClusterSink(Protocol):
     """The runner's interface for work on a cluster, in addition to storing."""
 
-    def check(self) -> None:
-        """Renew the heartbeat; raise to end the work early."""
-        ...
+    def check(self) -> None: ...
 
     def note_cluster(self, use: ClusterUse) -> None: ...
 
@@ -70,7 +68,7 @@ def require_cluster(address: str, workers: int | None) -> None:
     if address != "ray" and not address.startswith("ray://"):
         raise UsageError(f"{address!r} is not the address of a cluster.", "Write ray, or ray://HOST:PORT.")
     if workers is not None:
-        raise UsageError("A node of a cluster has one worker per core.", f"Leave {opt.workers} out.")
+        raise UsageError("On a cluster, each node has one worker per core.", f"Leave {opt.workers} out.")
     if find_spec("ray") is None:
         raise UsageError("Ray is not installed.", "Install it: pip install 'verifier-workbench[ray]'")
 
@@ -206,7 +204,6 @@ class Nodes:
                 self._note(at_once=True)
 
     def first(self) -> NodeAbout:
-        """Wait for a usable node, and return its description."""
         while True:
             for found in self._turn():
                 if isinstance(found, NodeAbout):

@@ -144,8 +144,6 @@ class NamedRun(NamedTuple):
 
 
 class _CallingProcess:
-    """Replaces the runner for a calling process, which ends the work by an exception."""
-
     def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
         self._run = run
         before = None if run is None or (row := run.found()) is None else row.cluster

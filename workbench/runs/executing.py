@@ -37,17 +37,13 @@ Key = tuple[int, str]
 
 
 class ExecutionSink(Protocol):
-    """The runner's interface for this work."""
-
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
         """Commit verdicts by the item's row id, together with the outcomes they rest on."""
         ...
 
     def note_provenance(self, provenance: Provenance) -> None: ...
 
-    def check(self) -> None:
-        """Renew the heartbeat; raise to end the work early."""
-        ...
+    def check(self) -> None: ...
 
 
 class ProgramPool(Protocol):
@@ -138,8 +134,6 @@ class SolutionWork(Struct):
 
 
 class _SolutionDispatcher:
-    """Assigns solutions to the pools, and passes results to the sink in groups."""
-
     def __init__(
         self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink, has_room: Callable[[], bool]
     ) -> None:

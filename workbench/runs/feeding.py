@@ -77,7 +77,6 @@ class Feed(Generic[Key, Payload]):
         return not self._ahead
 
     def give_back(self, pieces: Sequence[WorkPiece[Key, Payload]]) -> None:
-        """Return unfinished work; it is assigned next."""
         self._ahead.extendleft(reversed(pieces))
 
     def drop(self, is_gone: Callable[[Key], bool]) -> None:

@@ -87,8 +87,6 @@ class _ReadRequest(Struct, frozen=True):
 
 
 class _FirstStageAnswer(Struct, frozen=True):
-    """The first stage's answer to an item: exactly one field is set."""
-
     verdict: Verdict | None = None
     deferred: LeftToWorker | None = None
 
@@ -207,8 +205,6 @@ _Done = SimpleQueue["tuple[_SharedBatch, list[FirstAnswer] | None]"]
 
 
 class _SharedBatch(NamedTuple):
-    """A batch of items, and the destination of their answers (None if the process ended)."""
-
     items: list[VerifierInput]
     done: _Done
 
@@ -378,7 +374,6 @@ class AsyncReaderProcess(asyncio.Protocol):
         return await answer
 
     def close(self) -> None:
-        """End the process; waiting callers get an error."""
         self._process.kill()
         self._process.wait()
         if self._transport is None:
@@ -491,7 +486,6 @@ class AsyncReaders:
         return None
 
     async def close(self) -> None:
-        """End the idle processes, and the others once they are idle."""
         self._closed = True
         for starting in self._starting:
             starting.cancel()

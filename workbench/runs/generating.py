@@ -308,8 +308,6 @@ async def _complete(
 
 
 class _ModelCompletions:
-    """One model's completions, requested part by part by as many tasks as calls may be in flight."""
-
     def __init__(self, name: str, work: CompletionWork, client: Client) -> None:
         self.name = name
         self.progress = ModelProgress(failed=Counter(), details=[])

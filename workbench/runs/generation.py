@@ -71,8 +71,6 @@ class Writer(Protocol):
 
 
 class Executor(Protocol):
-    """Runs programs against their tests, isolated."""
-
     def run(self, jobs: Iterable[tuple[Key, Program]]) -> Iterator[tuple[Key, Execution]]: ...
 
 

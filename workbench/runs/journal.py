@@ -111,8 +111,6 @@ Waiter = asyncio.Future[None]
 
 
 class _Awaited(Struct, frozen=True):
-    """An entry whose COMMIT is awaited; None stands for all earlier entries."""
-
     what: Attempt | _RecordedVerdict | None
     waiter: Waiter
 
@@ -281,7 +279,6 @@ class RunJournal:
         return self._broken is not None
 
     def close(self) -> None:
-        """Stop committing; calls without an outcome stay open."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -66,7 +66,7 @@ class Lease:
         """Claim to be the runner; return None if another runner is alive."""
         if _lives(database):
             return None
-        process = processes.working_on(database.path)
+        process = processes.this_process_on(database.path)
         row = LeaseRow.of(process)
         with database.write() as connection:
             held = runs.lease(connection)
@@ -137,7 +137,6 @@ class Lease:
         return trouble if trouble is not None and trouble.is_worth_telling else None
 
     def beat(self) -> None:
-        """Renew the heartbeat, at most once a second."""
         if time.monotonic() - self._beaten >= _BEAT_S:
             self.store(lambda _: None)
 
@@ -167,7 +166,6 @@ class Lease:
             self.release()
 
     def release(self) -> None:
-        """Release the lock, leaving the database unchanged."""
         if self._lock is not None:
             self._lock.release()
 

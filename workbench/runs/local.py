@@ -154,19 +154,13 @@ _TURN_S = 0.002
 
 
 class VerdictSink(Protocol):
-    """The runner's interface for this work."""
-
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = ...) -> None:
         """Commit verdicts by the item's row id and, with them, workers' results by key."""
         ...
 
-    def recall(self, key: bytes) -> Verdict | None:
-        """Return a worker's result for a key, from any run."""
-        ...
+    def recall(self, key: bytes) -> Verdict | None: ...
 
-    def check(self) -> None:
-        """Renew the heartbeat; raise to end the work early."""
-        ...
+    def check(self) -> None: ...
 
 
 def judge_locally(
@@ -202,8 +196,6 @@ def _each(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[
 
 
 class _LocalRun:
-    """The items in progress; used by one thread, and bounded in number."""
-
     def __init__(
         self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink, has_room: Callable[[], bool]
     ) -> None:

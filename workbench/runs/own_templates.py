@@ -327,7 +327,8 @@ def _require_replaceable(project: Project, draft: TemplateDraft, path: Path, the
         raise UsageError(f"{path.name!r} has changed since it was read.", hint)
     if users := _asking_by(project, path):
         raise UsageError(
-            f"{', '.join(map(repr, users))} uses {path.name!r}: its stored requests would no longer match.", hint
+            f"{path.name!r} is used by {', '.join(map(repr, users))}, whose stored requests would no longer match it.",
+            hint,
         )
 
 

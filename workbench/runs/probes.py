@@ -113,7 +113,9 @@ def plan(
     if chosen.kind in JUDGES_NOTHING:
         raise UsageError(f"{chosen.name!r} judges no completions: it can't be probed.")
     if verifier.isolation == "sandbox":
-        raise UsageError(f"{chosen.name!r} runs programs, and probes are texts.")
+        raise UsageError(
+            f"{chosen.name!r} runs programs, but probes are plain texts.", "Choose one that compares texts."
+        )
     if here:
         require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
     questions = stored.questions(project.database.reader(), selection)

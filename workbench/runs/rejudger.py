@@ -46,8 +46,6 @@ _PLACES = os.cpu_count() or 1
 
 
 class _VerdictRelay:
-    """Receives verdicts as a runner does, and passes them on."""
-
     def __init__(self, stream: BinaryIO, database: Database) -> None:
         self._stream, self._database = stream, database
         self._found: dict[bytes, Verdict] = {}
@@ -89,8 +87,6 @@ class _VerdictRelay:
 
 
 class _Tells(logging.Handler):
-    """Forwards the messages of the runner's log, so that the caller knows why it waits."""
-
     def __init__(self, answers: _VerdictRelay) -> None:
         super().__init__(logging.WARNING)
         self._answers = answers

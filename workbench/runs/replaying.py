@@ -41,8 +41,6 @@ class Exchange(Struct, frozen=True):
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
-    """Token counts of a call, in OpenAI's format."""
-
     prompt_tokens: int
     completion_tokens: int
 
@@ -138,8 +136,6 @@ _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
 
 
 class _Fits(NamedTuple):
-    """The requests that a saying answers."""
-
     texts: tuple[str, ...]
     models: tuple[str, ...] | None
 

@@ -68,7 +68,6 @@ class Runner:
         self._lacks_key = False
 
     def stop(self) -> None:
-        """Request the end; safe to call from a signal handler."""
         self._stopping = self._lease.ending = True
 
     def work(self) -> None:

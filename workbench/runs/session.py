@@ -140,7 +140,6 @@ class Session:
                 await check()
 
     def look(self) -> None:
-        """Renew the heartbeat; raises as `Client.look` does."""
         for client in self.clients:
             client.look()
         if self.watch is not None:

@@ -118,8 +118,6 @@ class _Blocks(NamedTuple):
 
 
 class _GroupTotals(NamedTuple):
-    """A group's observed totals, and the pieces among which its label is permuted."""
-
     excess: float
     variance: float
     pool: _LabelPool

@@ -180,7 +180,6 @@ def _cells(labelled: BoolArray, stratum: IntArray) -> _Cells:
 
 
 def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
-    """Return the share of 1 among labels, each stratum weighted by its items; exactly k / n for one stratum."""
     of_all, size = cells.size.sum(axis=1), cells.size[:, 1]
     found = np.bincount(stratum, weights=right, minlength=len(size))
     return min(float(found / np.maximum(size, 1) @ (of_all / of_all.sum())), 1.0)

@@ -45,8 +45,6 @@ class Cell(Struct, frozen=True):
 
 
 class Head(Struct, frozen=True):
-    """A heading over one or more columns."""
-
     text: str
     span: int = 1
 
@@ -95,14 +93,10 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 class Paragraph(Struct, frozen=True):
-    """Running text."""
-
     text: str
 
 
 class Facts(Struct, frozen=True):
-    """Names, each with its details."""
-
     rows: tuple[tuple[str, str], ...]
 
 
@@ -132,8 +126,6 @@ class Intervals(Struct, frozen=True, kw_only=True):
 
 
 class Dot(Struct, frozen=True):
-    """A point between two axes from 0 to 1."""
-
     label: str
     x: float
     y: float
@@ -195,15 +187,11 @@ class Lines(Struct, frozen=True, kw_only=True):
 
 
 class Passage(Struct, frozen=True):
-    """A stored text with a name."""
-
     name: str
     text: str
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """An example item with its texts."""
-
     title: str
     facts: tuple[tuple[str, str], ...]
     passages: tuple[Passage, ...]

@@ -200,7 +200,6 @@ def text(data: str) -> Markup:
 
 
 def lines(data: str) -> Markup:
-    """Return a text of any origin, escaped, with its line breaks."""
     return escape(inert_lines(limited(data)))
 
 
@@ -224,8 +223,6 @@ _MAX_DOT_LABEL = 8
 
 
 class _Axis(Struct, frozen=True):
-    """A scale from values ``low`` to ``high`` to positions ``first`` to ``last``."""
-
     low: float
     high: float
     first: float

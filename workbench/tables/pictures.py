@@ -74,8 +74,6 @@ class Heatmap(Struct, frozen=True, kw_only=True):
 
 
 class Curve(Struct, frozen=True, kw_only=True):
-    """Points from left to right, joined by a line."""
-
     label: str
     points: tuple[tuple[float, float], ...]
 
@@ -218,8 +216,6 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
 
 
 class _NameBox(Struct, frozen=True):
-    """A possible position of a name, in points from the lower left corner of the axes."""
-
     x: float
     y: float
     width: float

@@ -105,12 +105,10 @@ def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras
 
 
 def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """Declare a column of counts, with thousands separators."""
     return Column(heading=heading, value=value, show="{:,}".format, **extras)
 
 
 def figure(heading: str, value: Callable[[Record], float | None], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """Declare a column of metrics with three decimals."""
     return Column(heading=heading, value=value, show=number, **extras)
 
 

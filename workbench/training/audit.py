@@ -79,7 +79,6 @@ def _is_doubtful(verdict: Verdict) -> bool:
 
 
 def _draw(seed: int, step: int, content: bytes, time_: int) -> float:
-    """Return a deterministic pseudorandom number from 0 to 1."""
     drawn = blake2b(f"{seed} {step} {time_} ".encode() + content, digest_size=8).digest()
     return int.from_bytes(drawn) / _RANGE
 

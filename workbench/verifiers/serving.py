@@ -157,7 +157,7 @@ def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestEx
         raise ValueError("max_tokens_field: it takes the name of a field of OpenAI's dialect, such as max_tokens")
     body = _object(options, "extra_body")
     if own := sorted(body.keys() & _OWN_FIELDS):
-        raise ValueError(f"extra_body: {own[0]!r} is what the judge itself sends")
+        raise ValueError(f"extra_body: {own[0]!r} is a field that the judge sets itself; remove it")
     return RequestExtras(
         body=body,
         headers=_headers(_object(options, "extra_headers")),

@@ -115,7 +115,7 @@ def test_the_command_line_sets_apart_lists_and_takes_back(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("own/clip", "5"), "for a reason"),
+        (("own/clip", "5"), "requires a reason"),
         (("own/clip", "99", "--reason", "x"), "no test 99"),
         (("own/clip", "0", "--reason", "x"), "no test 0"),
         (("own/none", "1", "--reason", "x"), "no code problem"),

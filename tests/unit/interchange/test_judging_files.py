@@ -272,11 +272,11 @@ def test_what_is_there_is_not_judged_again(tmp_path: Path, monkeypatch: pytest.M
 
 def test_other_work_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = lines(tmp_path / "in.jsonl", rows(21)), tmp_path / "out.jsonl"
-    join = partitions.Partitions.join
-    monkeypatch.setattr(partitions.Partitions, "join", lambda *_: (_ for _ in ()).throw(Killed()))
+    join = partitions.FilePartitions.join
+    monkeypatch.setattr(partitions.FilePartitions, "join", lambda *_: (_ for _ in ()).throw(Killed()))
     with pytest.raises(Killed):
         judge(source, target)
-    monkeypatch.setattr(partitions.Partitions, "join", join)
+    monkeypatch.setattr(partitions.FilePartitions, "join", join)
     for words, said in (
         ("prefix", {"prefix": "a_"}),
         ("partition", {"partition": 8}),
@@ -380,7 +380,7 @@ def test_verifiers_that_ask_model_servers_are_refused(tmp_path: Path) -> None:
 
 def test_two_processes_do_not_work_on_one_file(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", rows(3))
-    other = partitions.Partitions(tmp_path / "out.jsonl", {}, anew=False)
+    other = partitions.FilePartitions(tmp_path / "out.jsonl", {}, anew=False)
     with pytest.raises(UsageError, match="Another process works on"):
         judge(source, tmp_path / "out.jsonl")
     other.close()

@@ -201,11 +201,11 @@ def test_passes_that_could_be_forged_and_solutions_that_did_not_run_are_counted(
 
     monkeypatch.setattr(SandboxPool, "turn", turn)
     source, target = lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl"
-    ends = partitions.Partitions.join
-    monkeypatch.setattr(partitions.Partitions, "join", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    ends = partitions.FilePartitions.join
+    monkeypatch.setattr(partitions.FilePartitions, "join", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         judge(source, target)
-    monkeypatch.setattr(partitions.Partitions, "join", ends)
+    monkeypatch.setattr(partitions.FilePartitions, "join", ends)
     report = judge(source, target)
     assert report.reused == report.rows == 24
     assert report.forgeable == 3
@@ -254,11 +254,11 @@ def test_a_process_that_is_killed_leaves_no_sandbox_and_is_gone_on_with(tmp_path
 
 def test_what_was_begun_at_another_level_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = lines(tmp_path / "in.jsonl", rows(21)), tmp_path / "out.jsonl"
-    join = partitions.Partitions.join
-    monkeypatch.setattr(partitions.Partitions, "join", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    join = partitions.FilePartitions.join
+    monkeypatch.setattr(partitions.FilePartitions, "join", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         judge(source, target)
-    monkeypatch.setattr(partitions.Partitions, "join", join)
+    monkeypatch.setattr(partitions.FilePartitions, "join", join)
     monkeypatch.setattr(judging_files, "level_of", lambda *_, **__: "L2")
     with pytest.raises(UsageError, match="was started with another isolation"):
         judge(source, target)

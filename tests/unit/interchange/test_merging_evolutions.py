@@ -144,7 +144,7 @@ def test_another_evolution_of_the_name_is_refused(grown: Grown) -> None:
         evolve(project, Shard((1,), 3), structs.replace(SETTINGS, seed=4))
         before = result(home)
         (report,) = merge_runs(project, grown.shares[1:2])
-    assert "begun with other settings: seed was 4" in report.evolutions[0].refused
+    assert "started with other settings: seed was 4" in report.evolutions[0].refused
     assert not report.is_whole
     assert result(home) == before
 

@@ -126,7 +126,7 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"where": ("verdict=yes",), "verifiers": ("a",)}, "no verdict"),
+        ({"where": ("verdict=yes",), "verifiers": ("a",)}, "'yes' is not a valid verdict"),
         ({"where": ("verdict=correct",), "verifiers": ("zz",)}, "No verifier 'zz'"),
         ({"verifiers": ("a",)}, "needs a condition on verdicts"),
         ({"format": "csv", "system": "x"}, "--system means nothing for csv"),

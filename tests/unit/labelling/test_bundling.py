@@ -316,7 +316,7 @@ def test_only_what_was_asked_for_goes_along(home: Project, tmp_path: Path) -> No
 def test_without_anything_to_take_along_nothing_is_written(home: Project, tmp_path: Path) -> None:
     add_annotators(home, ["eve"])
     (tmp_path / "there.db").touch()
-    with pytest.raises(AnnotationError, match="nothing for eve"):
+    with pytest.raises(AnnotationError, match="There are no items to bundle for eve"):
         bundle(home, tmp_path / "eve.db", annotator="eve")
     with pytest.raises(StoreError, match="exists"):
         bundle(home, tmp_path / "there.db", annotator="ann")

@@ -278,7 +278,7 @@ def test_what_concerns_no_item_here_or_another_text_is_refused(home: Project, tm
     add(other, *labels, *typed)
     report = merged(home, other)
     assert taken(report) == (3, 0, [f"{uuid(number)} subject" for number in (2, 3, 5, 6, 13)])
-    assert "another text" in report.refused[0].message
+    assert "its item has a different text here" in report.refused[0].message
     assert "not in this database" in report.refused[1].message
 
 

@@ -139,7 +139,7 @@ def test_an_expired_lease_is_not_taken_again_beyond_the_cap(tmp_path: Path) -> N
     other = session.next()
     assert other is not None
     assert other.completion != held.completion
-    with pytest.raises(AnnotationError, match="as many items"):
+    with pytest.raises(AnnotationError, match="your maximum number of items in this batch"):
         session.submit(held, Answer(verdict="correct"))
     session.close()
 

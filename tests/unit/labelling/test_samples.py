@@ -120,7 +120,11 @@ def test_labels_of_a_draw_are_taken_for_the_random_sample_they_are(project: Proj
 
 @pytest.mark.parametrize(
     ("sample", "words"),
-    [("first", "taken in import order"), ("order", "verifiers differ on"), ("quota", "so many of each answer subtype")],
+    [
+        ("first", "taken in import order"),
+        ("order", "given first to items on which verifiers disagree"),
+        ("quota", "a fixed number per answer subtype"),
+    ],
 )
 def test_labels_that_are_no_random_sample_are_said_to_be_none(project: Project, sample: str, words: str) -> None:
     people.assign(project, ["amira"], per_item=1, selection=Selection((), 30))
@@ -133,7 +137,7 @@ def test_labels_that_are_no_random_sample_are_said_to_be_none(project: Project, 
     said = " ".join(estimate_text(found).split())
     assert "The labels of batch 1 (30 items)" in said
     assert words in said
-    assert "no random sample" in said
+    assert "not a random sample" in said
     planned = plan(project, per_item=1, by="type")
     assert planned.samples == [BatchSample(batch=1, sample=found.samples[0].sample, items=30)]
     assert words in plan_text(planned)
@@ -151,4 +155,4 @@ def test_the_commands_say_how_items_were_drawn(project: Project) -> None:
     assert (again["sample"], again["seed"], again["items"], again["chosen_from"]) == ("drawn", 4, 12, ITEMS)
     assert again["assigned"] == 0
     ordered = command(*words[:-4], "--order", "disagreement", "--limit", "3").stdout
-    assert "no random sample" in ordered
+    assert "not a random sample" in ordered

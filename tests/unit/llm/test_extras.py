@@ -116,7 +116,7 @@ def test_what_may_change_a_reply_tells_judges_apart_and_where_a_key_is_does_not(
     [
         ({"extra_body": "{"}, "extra_body: it is not valid JSON"),
         ({"extra_body": "[1]"}, "extra_body: it takes a JSON object"),
-        ({"extra_body": '{"messages": []}'}, "extra_body: 'messages' is what the judge itself sends"),
+        ({"extra_body": '{"messages": []}'}, "extra_body: 'messages' is a field that the judge sets itself; remove it"),
         ({"extra_headers": '{"Authorization": "Bearer sk-1234567890"}'}, "extra_headers: Authorization: put the value"),
         ({"extra_headers": '{"X-Api-Key": "secret"}'}, "extra_headers: X-Api-Key: put the value"),
         ({"extra_headers": '{"X-A": "a\\nb"}'}, "extra_headers: names are letters"),

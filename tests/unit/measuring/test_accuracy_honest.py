@@ -83,7 +83,10 @@ def test_intervals_of_a_single_question_are_not_passed_off_as_clustered(
     say(project, "one", wrong={1}, of=range(1, 5))
     report = accuracy(project)
     assert of(report, "one").questions == questions
-    assert any("of one question" in said for said in report.notes) == (questions == 1)
+    assert any(
+        "Too few questions for an interval of accuracy: items are clustered by question." in said
+        for said in report.notes
+    ) == (questions == 1)
 
 
 @pytest.mark.parametrize("by", [None, "type", "subtype", "reason", "type,domain"])
@@ -532,7 +535,7 @@ def test_label_noise_stands_beside_the_plain_figures(tmp_path: Path) -> None:
     assert row.ci is not None
     assert row.measured_ci is not None
     assert row.ci[1] - row.ci[0] > row.measured_ci[1] - row.measured_ci[0]
-    assert "without error" in accuracy_as(found, TableForm())
+    assert "Accuracy against error-free labels." in accuracy_as(found, TableForm())
 
 
 def test_a_lead_over_a_constant_is_held_to_how_many_verifiers_are_looked_at(tmp_path: Path) -> None:

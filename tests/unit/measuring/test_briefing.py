@@ -277,7 +277,7 @@ def test_agreement_that_is_not_defined_is_said_not_0(tmp_path: Path) -> None:
     for item in range(1, 5):
         for name in ("amira", "ben"):
             put(project, name, item, "correct")
-    assert "alpha is not defined: all labels say the same" in said(project)["agreement"]
+    assert "alpha is not defined: all labels are equal, " in said(project)["agreement"]
 
 
 def test_labels_of_one_person_alone_agree_with_nobody(tmp_path: Path) -> None:

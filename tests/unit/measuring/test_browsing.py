@@ -158,10 +158,10 @@ def test_a_line_of_conditions_reads_like_where(project: Project) -> None:
     ("line", "problem"),
     [
         ("typ=A", "Unknown field 'typ'"),
-        ("type", "no condition"),
-        ("state=done", "no state"),
+        ("type", "'type' is not a valid condition"),
+        ("state=done", "'done' is not a valid state"),
         ("gold=yes", "not a valid gold label"),
-        ("verdict:good=perhaps", "no verdict"),
+        ("verdict:good=perhaps", "'perhaps' is not a valid verdict"),
         ("verdict:other=correct", "No verifier 'other'"),
         ('model="a', "quotation mark"),
     ],

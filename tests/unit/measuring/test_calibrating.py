@@ -94,7 +94,7 @@ def test_the_command_says_it_in_words_and_as_a_document(project: Project) -> Non
     jsonschema.validate(json.loads(call(project, "--json").stdout), schema("calibrate"))
     said = call(project).stdout
     assert "Platt's sigmoid" in said
-    assert "each of 5 parts of the questions by a fit to the others" in said
+    assert "each of 5 folds of questions uses maps fitted to the others" in " ".join(said.split())
 
 
 @pytest.mark.real_data

@@ -108,12 +108,12 @@ def test_what_can_not_be_compared_is_refused(project: Project) -> None:
     add_run(project, "elsewhere", {2: Outcome.CORRECT})
     with pytest.raises(UsageError, match="itself"):
         compare(project, "some", "some")
-    with pytest.raises(UsageError, match="no item in common") as refusal:
+    with pytest.raises(UsageError, match="no common item that counts") as refusal:
         compare(project, "some", "elsewhere")
     assert "strict" in (refusal.value.hint or "")
-    with pytest.raises(UsageError, match="no item in common"):
+    with pytest.raises(UsageError, match="no common item that counts"):
         compare(project, "some", "most", gold="people")
-    with pytest.raises(UsageError, match="no item in common"):
+    with pytest.raises(UsageError, match="no common item that counts"):
         compare(project, "some", "most", selection=Selection((parse_condition("type=A"),)))
 
 

@@ -277,6 +277,7 @@ def test_an_even_mix_is_not_spoken_of(project: Project) -> None:
     assert (report.uneven, report.headline) == ([], 0)
     assert "The mix by" not in estimate_text(report)
     assert "hardly" not in estimate_text(report)
+    assert "probably not random" not in estimate_text(report)
 
 
 def test_a_group_without_labels_has_no_estimate_and_a_reason(
@@ -332,7 +333,7 @@ def test_a_baseline_can_be_estimated(project: Project) -> None:
 @pytest.mark.parametrize(
     ("verifier", "predictors", "words"),
     [
-        ("judge", ("judge",), "itself"),
+        ("judge", ("judge",), "judge can't predict its own accuracy"),
         ("nobody", ("rules",), "No complete run of 'nobody'"),
         ("judge", ("nobody",), "No complete run of 'nobody'"),
     ],

@@ -20,8 +20,8 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.validity import validity
 
 _WORDS = {True: "correct", False: "incorrect"}
-_RANGE = r"at ([\d.]+) to ([\d.]+) % where errors"
-_INTERVAL = r"would be measured at [\d.]+ % \[([\d.]+), ([\d.]+)\]"
+_RANGE = r"at ([\d.]+) to ([\d.]+) % if their errors"
+_INTERVAL = r"would have a measured accuracy of [\d.]+ % \[([\d.]+), ([\d.]+)\]"
 
 
 def sized(folder: Path, sizes: list[int]) -> Project:

@@ -60,8 +60,8 @@ def test_the_other_rows_have_no_say(project: Project) -> None:
 def test_it_says_when_the_figures_are_of_the_rows_it_was_fitted_on(project: Project) -> None:
     report = fit(project, "rm")
     assert (report.in_sample, report.rest) == (True, None)
-    assert "rows it was fitted on" in threshold_text(report)
-    assert "rows it was fitted on" not in threshold_text(fit(project, "rm", on=ON))
+    assert "the rows the threshold was fitted on" in threshold_text(report)
+    assert "the rows the threshold was fitted on" not in threshold_text(fit(project, "rm", on=ON))
 
 
 def test_questions_on_both_sides_are_counted(project: Project) -> None:

@@ -177,7 +177,7 @@ def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatc
     assert 5 < sum(place < 60 for place in chosen.place.tolist()) < 35
     report = validity(project)
     assert report.texts == 40
-    assert any("even choice of 40 of 120" in note for note in report.notes)
+    assert any("evenly spaced sample of 40 of 120 completions" in note for note in report.notes)
 
 
 def test_the_command_says_it_in_sentences_and_in_json(project: Project) -> None:

@@ -187,7 +187,7 @@ def test_what_is_no_cluster_is_told(judged: tuple[Path, Path], tmp_path: Path, m
             start(project, "rules", on="ray")
         monkeypatch.setattr("workbench.runs.cluster.find_spec", lambda _: True)
         said = {"base_url": "http://127.0.0.1:9", "model": "m"}
-        with pytest.raises(UsageError, match="asks a model server"):
+        with pytest.raises(UsageError, match="calls a model server, which a cluster does not speed up"):
             start(project, "llm-judge", said, on="ray")
 
 

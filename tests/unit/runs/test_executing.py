@@ -291,7 +291,7 @@ def test_limits_alone_where_nothing_better_holds_need_it_too(
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L1")
     with pytest.raises(UnsafeError):
         start(project, "execution")
-    with pytest.raises(RunError, match="L2 doesn't hold"):
+    with pytest.raises(RunError, match="Isolation L2 is not available on this machine; L1 is"):
         start(project, "execution", {"isolation": "L2"})
 
 

@@ -196,9 +196,9 @@ def test_what_is_asked_once_the_calls_have_ended(project: Project, server: Scrip
 
 def test_a_generation_is_no_verifier(project: Project, server: ScriptedServer) -> None:
     _, writer = ask(project, models(project, server), asked("a"))
-    with pytest.raises(UsageError, match="models write texts"):
+    with pytest.raises(UsageError, match="it is the name of a run that generates texts"):
         start(project, "gen")
-    with pytest.raises(UsageError, match="models write texts"):
+    with pytest.raises(UsageError, match="it is the name of a run that generates texts"):
         resume(project, writer.run)
     assert [one.kind for one in configured(project)] == ["generation"]
 

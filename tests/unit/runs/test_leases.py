@@ -360,7 +360,7 @@ def test_a_node_says_what_it_is_and_judges_as_here() -> None:
 def test_a_node_whose_sandbox_is_weaker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")
     about = SandboxNode("L3", 1, DEFAULTS).about()
-    assert about.trouble.startswith("Isolation L3 is not available on this machine; L2 does.")
+    assert about.trouble.startswith("Isolation L3 is not available on this machine; L2 is.")
     assert about.provenance is None
 
 

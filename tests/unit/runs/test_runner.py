@@ -221,7 +221,7 @@ def test_a_prompt_that_changes_under_a_run_is_named_and_nothing_is_asked_by_it(
         work(project, lease)
         failed = run_info(project, run)
         assert (failed.state, failed.done, server.received) == ("failed", 0, [])
-        assert "changed since the run was begun: template_sha256 is " in (failed.message or "")
+        assert "changed since the run was started: template_sha256 is " in (failed.message or "")
         prompt.write_text("{question}{answer}{completion}")
         again = Lease.acquire(project.database)
         assert again is not None

@@ -113,7 +113,7 @@ def test_who_failed_on_everything_is_not_measured(runs: HereRunner, protocol: An
             assert (row.error, row.coverage, row.delta, row.p) == (ITEMS, 0.0, None, None)
     (average,) = (one for one in report.averages if one.verifier == "asker")
     assert (average.micro, average.macro) == (None, None)
-    assert f"asker failed on all {ITEMS} items it was asked about: nothing is measured." in report.notes[0]
+    assert f"asker failed on all {ITEMS} items and has no metrics." in report.notes[0]
     line = next(line for line in accuracy_as(report, TableForm()).splitlines() if line.strip().startswith("asker"))
     assert "0.000" not in line.partition("–")[0]
 

@@ -76,7 +76,7 @@ def test_a_training_goes_on_under_its_name_and_doubles_nothing(tmp_path: Path) -
     assert rows(tmp_path / "a.db", "SELECT count(*) FROM audited") == before
     with pytest.raises(UsageError, match="watched with rules"):
         workbench.reward("rules", audit=tmp_path / "a.db", share=0.1)
-    with pytest.raises(UsageError, match=r"share 0\.0 is none"):
+    with pytest.raises(UsageError, match=r"share 0\.0 is not valid"):
         workbench.reward("rules", audit=tmp_path / "a.db", share=0.0)
 
 

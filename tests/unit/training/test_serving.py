@@ -84,7 +84,7 @@ async def test_who_helps_has_its_next_items_before_it_has_read_the_last(monkeypa
 async def test_who_helps_one_leaves_a_process_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     process = Helping()
     process.go_on.set()
-    monkeypatch.setattr(AsyncReaders, "wanted", property(lambda _: len(process.asked) >= 4))
+    monkeypatch.setattr(AsyncReaders, "is_over_capacity", property(lambda _: len(process.asked) >= 4))
     lent = 0
     async with helped(monkeypatch, process) as verifier:
         usual = AsyncReaders.process

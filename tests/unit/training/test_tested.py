@@ -96,7 +96,7 @@ def test_a_row_without_tests_has_no_reward(tests: Reward) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("[", "no JSON"),
+        ("[", "not valid JSON"),
         ("{}", "There are no tests"),
         ("", "There are no tests"),
         ("what is (", "neither JSON nor Python"),
@@ -105,7 +105,7 @@ def test_a_row_without_tests_has_no_reward(tests: Reward) -> None:
         ('{"tests": ["assert f(1)"], "pass_rates": []}', "0 pass_rates for 1 tests"),
         ('{"tests": ["assert f(1)"], "pass_rates": [2]}', "can't be read"),
         ('{"tests": ["assert f(1)"], "seconds": 0}', "can't be read"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 100_000, "not valid JSON"),
     ],
 )
 def test_tests_that_can_t_be_read_are_named_with_their_row(tests: Reward, given: str, message: str) -> None:
@@ -122,7 +122,7 @@ def test_what_passed_tests_pay() -> None:
             assert paid(reward, [RIGHT, HALF, WRONG], **columns) == [1.0, pytest.approx(half), 0.0]
     with workbench.reward("execution", own_score=True, workers=1) as reward:
         assert paid(reward, [HALF], tests=[SUITE]) == [0.75]
-    with pytest.raises(UsageError, match="none of all, share, difficulty"):
+    with pytest.raises(UsageError, match="is not one of all, share, difficulty"):
         workbench.reward("execution", pay="half")  # type: ignore[arg-type]
 
 

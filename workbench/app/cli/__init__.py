@@ -66,7 +66,6 @@ class LazyGroup(click.Group):
         return list(self._commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one command."""
         if cmd_name not in self._commands:
             return None
         module = import_module(f"{self._package}.{self._commands[cmd_name][0]}")
@@ -103,7 +102,6 @@ class LazyGroup(click.Group):
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self._commands.items()])
 

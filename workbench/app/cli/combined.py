@@ -68,7 +68,6 @@ def cost_command(project: Project, options: CostOptions) -> Output:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    """Parse the numbers of ``--n 1,2,4``."""
     from workbench.measuring.selecting import read_sizes
 
     return read_sizes(text)

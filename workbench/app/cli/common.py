@@ -46,7 +46,6 @@ _OWN_LINE = threading.Event()
 
 @contextmanager
 def showing_progress() -> Iterator[None]:
-    """Show progress steps while the context runs."""
     listener, over = Listener(), threading.Event()
     shown = threading.Thread(target=_show, args=(listener, over), daemon=True)
     shown.start()
@@ -240,7 +239,6 @@ def trusting(action: Callable[[bool], T], trust: bool) -> T:
 
 
 def confirmed(question: str) -> bool:
-    """Whether somebody who sits at a terminal says yes."""
     return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(inert(question), err=True)
 
 
@@ -294,8 +292,6 @@ def some(lines: Sequence[str]) -> list[str]:
 
 
 class NotTaken(Protocol):
-    """A rejected line of a file."""
-
     @property
     def line(self) -> int:
         """Its number, from 1."""
@@ -315,7 +311,6 @@ def refusal_lines(place: object, refused: Iterable[NotTaken]) -> list[str]:
 
 
 def column_lines(columns: Iterable[VerdictColumn]) -> Iterator[str]:
-    """Describe the content of verdict columns."""
     for column in columns:
         yield f"Verdicts of {column.verifier} in {column.column}: {column.counted}"
 
@@ -368,7 +363,6 @@ def amount(found: Amount) -> str:
 
 
 def estimate_words(found: Estimate) -> str:
-    """Return the expected usage of a run as a sentence."""
     cost = "cost unknown: no price in workbench.toml" if found.cost is None else f"at most {dollars(found.cost)}"
     return (
         f"About {counted(found.calls, 'call')} for {counted(found.items, 'item')}: "
@@ -469,7 +463,6 @@ def cluster_at(address: str | None) -> ClusterUse | None:
 
 
 def say_nodes(cluster: ClusterUse | None) -> None:
-    """Report the work of each node of a cluster."""
     from workbench.core.text.run_words import node_lines
 
     for line in node_lines(cluster):

@@ -73,7 +73,6 @@ def curate_command(context: click.Context, database: str) -> None:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Return counts by word in one line; "none" if empty."""
     return ", ".join(f"{word} {count:,}" for word, count in counts.items()) or "none"
 
 

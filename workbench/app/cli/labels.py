@@ -248,9 +248,9 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
         Literal["type", "subtype", "domain", "source", "dataset"] | None,
         option("Break down by this field; the metrics over all items are always shown."),
     ] = None
-    coarse: Annotated[
-        bool, option("With --task type: compare only the letter of the answer type, such as A for A1.")
-    ] = False
+    coarse: Annotated[bool, option("With --task type: compare only the type's letter (A), not the subtype (A1).")] = (
+        False
+    )
     round: Annotated[
         Round, option("Labels that count for reopened items: those of the first or of the latest round.")
     ] = "first"

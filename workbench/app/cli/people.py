@@ -97,7 +97,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
     annotators: Annotated[
         tuple[str, ...],
         option(
-            f"Annotators who may claim the slots: {PEOPLE}. A project's first annotators are added.",
+            f"Annotators who may claim the slots: {PEOPLE}. If the project has none yet, these are added.",
             metavar="A,B,C",
             read=people_in,
         ),

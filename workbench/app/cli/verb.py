@@ -103,7 +103,6 @@ class Output:
         return self
 
     def tell(self, *, as_json: bool) -> None:
-        """Print the output, and exit if its code is not 0."""
         if as_json:
             print_json(self._value)
         elif isinstance(text := self._text(self._value), str):

@@ -96,5 +96,4 @@ def standard_output(*, as_json: bool) -> Iterator[Path]:
 
 
 def shown(file: Path) -> str:
-    """Return a file's name for messages."""
     return _SHOWN if file.name == "-" and file.is_absolute() else click.format_filename(file)

@@ -409,7 +409,6 @@ class WorkbenchApp(App[None]):
         return None
 
     async def action_quit(self) -> None:
-        """Leave at once, without waiting for long reads."""
         self._leave(goes_on=False)
 
     def action_projects(self) -> None:

@@ -47,7 +47,6 @@ class FigureScreen(WorkbenchScreen):
 
     @property
     def groups_of_items(self) -> tuple[str, ...]:
-        """Return the groups that don't depend on a verifier."""
         return tuple(by for by in self.groups if by != "reason")
 
     @abstractmethod

@@ -106,7 +106,6 @@ class FormScreen(WorkbenchScreen):
         self.in_background(partial(possible_names, typed), taken, group="form-name")
 
     def keep(self) -> None:
-        """Keep the values that differ from the initial ones."""
         typed = {name: value for name, value in self.values().items() if value != self._fresh.get(name, value)}
         if self._fresh:
             self.workbench.left_forms[self._kept_as] = typed
@@ -116,7 +115,6 @@ class FormScreen(WorkbenchScreen):
         self.workbench.left_forms.pop(self._kept_as, None)
 
     def complain(self, text: str) -> None:
-        """Show an error below the form; "" clears it."""
         trouble = self.query_one(".form-trouble", Static)
         trouble.update(Content(f"! {printable(text)}" if text else ""))
         trouble.display = bool(text)
@@ -170,8 +168,6 @@ def finding_actions(screen: str) -> tuple[Action, ...]:
 
 
 class FindingScreen(PromptScreen):
-    """Has one `Reader` and one `PromptBar`."""
-
     RESTING = Reader
 
     @property

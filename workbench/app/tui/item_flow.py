@@ -65,7 +65,6 @@ class ItemFeed:
         return card_texts(self.session.open(completion))
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
-        """Store an answer; see `AnnotationSession.submit`."""
         with self._noting_pause():
             stored = self.session.submit(item, answer)
         if answer.verdict is not None:

@@ -133,7 +133,6 @@ class JudgingScreen(InSight, PersonScreen):
     # -- storing -----------------------------------------------------------------------------------
 
     def store(self, work: Callable[[], Result], then: Callable[[Result], None], saying: str = "saving …") -> None:
-        """Run work during which keys are ignored."""
         self._busy, self._said = True, saying
         self._patience = self.set_timer(_SAYING_S, self.draw_line)
         self.in_background(work, partial(self._stored, then), group=_STORE, exclusive=False)

@@ -64,7 +64,6 @@ class KeyOrder:
             await self._begin(self._held.popleft())
 
     async def receive(self, key: Key) -> None:
-        """Process a key now, or after those before it."""
         if self._waiting and key.key == "ctrl+q":
             await self._take(key)
         elif self._is_busy or self._waiting:

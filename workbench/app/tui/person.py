@@ -171,7 +171,6 @@ class PersonScreen(WorkbenchScreen):
             self.app.switch_screen(self.anew())
 
     def anew(self) -> PersonScreen:
-        """Return a fresh screen of this kind."""
         return type(self)()
 
 

@@ -29,12 +29,10 @@ def every_screen() -> Iterator[type[WorkbenchScreen]]:
 
 
 def every_widget() -> Iterator[type[Widget]]:
-    """Yield all widgets of the app, including dialogs."""
     return (found for found in (*_classes(kit), *_classes(screens)) if issubclass(found, Widget))
 
 
 def widget_bindings(widget: type[Widget]) -> list[Binding]:
-    """Return the keys of a widget that a keymap can move."""
     declared: list[object] = widget.__dict__.get("BINDINGS", [])
     return [binding for binding in declared if isinstance(binding, Binding) and binding.id]
 

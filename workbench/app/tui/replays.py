@@ -20,8 +20,6 @@ from workbench.core.errors import OptionError, opt
 
 
 class _Ready(Struct, frozen=True):
-    """The message of ``workbench replay`` once it accepts connections."""
-
     base_url: str
     replies: int
     refused: int

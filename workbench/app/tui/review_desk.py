@@ -29,8 +29,6 @@ from workbench.measuring.reviewing.queues import ReviewQueue
 
 
 class ReviewDecision(NamedTuple):
-    """One decision on an item, as it is stored."""
-
     completion: int
     reviews: tuple[Review, ...]
 
@@ -64,11 +62,9 @@ class ReviewDesk:
     # -- deciding ----------------------------------------------------------------------------------
 
     def confirm(self, completion: int, note: str) -> ReviewDecision:
-        """Decide that gold is right."""
         return self._keep(deciding.confirm(self._project, completion, by=self._by, queue=self._name, note=note))
 
     def send_back(self, completion: int, reason: str) -> ReviewDecision:
-        """Decide that annotators label the item again."""
         return self._keep(deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._name))
 
     def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> ReviewDecision:

@@ -239,8 +239,6 @@ class WorkbenchScreen(Screen[None]):
 
 
 class PromptScreen(WorkbenchScreen):
-    """Has one `PromptBar` for input lines."""
-
     RESTING: ClassVar[type[Widget]]
     """The focused widget while no line is open."""
 

@@ -41,8 +41,6 @@ _NO_OR_YES: Final = {"no": "", _YES: ""}
 
 
 class BuildForm(Struct, frozen=True, kw_only=True):
-    """The form for building a set of a kind."""
-
     kind: str
     fields: tuple[FormField, ...]
 

@@ -128,7 +128,6 @@ def share_list(
     whole: Callable[[], str] | None = None,
     further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
-    """As `share`, for a list as it is arranged."""
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
     read = partial(_listed, screen.TITLE_TEXT, asked.source, asked.columns)
     share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole, further=further)

@@ -96,7 +96,6 @@ class VerbForm:
         return self.verb.line(str(self._database), self._declared, [*places, *flags])
 
     def command(self, typed: Mapping[str, str]) -> str:
-        """Return the command line, quoted for a shell."""
         return shlex.join(["workbench", *self.line(typed)])
 
     def wrong(self, name: str, text: str) -> str:

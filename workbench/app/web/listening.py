@@ -70,8 +70,6 @@ class Connections:
 
 
 class _Full(asyncio.Protocol):
-    """A connection beyond the limit: it gets a reply and is closed."""
-
     def __init__(self, said: bytes) -> None:
         self._said = said
 

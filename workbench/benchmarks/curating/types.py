@@ -213,7 +213,6 @@ def propose_types(
 def _proposals(
     project: Project, writer: ServerGeneration, asking: TypePrompt, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
-    """Return (question, subtype or type, reason without a type) for each reply; failed calls have no entry."""
     reader = project.database.reader()
     texts, own = curation.texts(reader, [one.id for one in questions]), secret(reader)
     prepared = [asking.request(texts[one.id].question, texts[one.id].reference, own) for one in questions]

@@ -16,7 +16,7 @@ from workbench.core.database.selection import (
     SUBTYPE,
     VISIBLE,
     VISIBLE_QUESTION,
-    items_for,
+    items_sql,
 )
 from workbench.core.label import State
 from workbench.core.sets import GoldFrom, SetName, StoredSet
@@ -133,7 +133,7 @@ def changed(connection: Connection, number: int, choice: GoldChoice | None) -> S
     now = gold.get(choice or "", GOLD)
     row: tuple[int, int] = connection.execute(
         f"SELECT coalesce(sum(x.gold IS NOT ({now})), 0), coalesce(sum(x.subtype IS NOT {_TYPED}), 0) "
-        f"FROM set_items AS x CROSS JOIN {items_for(now, _TYPED)} WHERE x.set_id = ? AND c.id = x.completion_id",
+        f"FROM set_items AS x CROSS JOIN {items_sql(now, _TYPED)} WHERE x.set_id = ? AND c.id = x.completion_id",
         (number,),
     ).fetchone()
     return SetChanges(row[0] if choice else 0, row[1])
@@ -182,8 +182,6 @@ def run_since(connection: Connection, run: int) -> int | None:
 
 
 class Source(NamedTuple):
-    """A source of questions; unknown properties are None."""
-
     name: str
     domain: str | None
     licence: str | None

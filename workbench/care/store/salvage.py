@@ -35,8 +35,6 @@ _MAX_RANGES: Final = 4_000
 
 
 class SchemaColumn(NamedTuple):
-    """A column; ``kinds`` are the types of its values."""
-
     name: str
     kinds: tuple[type, ...]
     may_lack: bool

@@ -254,7 +254,6 @@ def _word(value: object) -> str:
 
 
 def duplicates_text(report: DuplicateReport) -> str:
-    """Render table 1 and figures 1 and 2 for a terminal."""
     overlaps = [_overlaps(report)] if len(report.overlaps) > 1 else []
     return "\n".join(map(plain_table, [_remaining_table(report), *overlaps, _neighbours(report)]))
 

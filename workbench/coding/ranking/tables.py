@@ -170,7 +170,7 @@ def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
     if found.stand_ins:
         yield (
             f"Ground truth not known: {counted(found.stand_ins, 'problem')} of {found.problems:,}; the fastest perfect "
-            "solution stands in for it."
+            "solution replaces it."
         )
     if found.without_ground_truth:
         none = counted(found.without_ground_truth, "problem")
@@ -198,8 +198,6 @@ def passes_tables(report: PassReport) -> list[Table]:
 
 
 def _models_table(report: PassReport) -> Table:
-    """Return models by data sets (EvolveCoder, table 3)."""
-
     def on(dataset: str) -> Column[ModelPasses]:
         return column(dataset, lambda one: one.values[dataset], percent)
 
@@ -219,7 +217,7 @@ def _models_table(report: PassReport) -> Table:
         notes.append(f"points: of the average above {report.against}'s.")
         notes.append(f"Δ %: how far {report.against}'s average is above this one, in % of this one.")
     if report.unnamed:
-        notes.append(f"{counted(report.unnamed, 'solution')} without a known model are not shown.")
+        notes.append(f"Not shown: {counted(report.unnamed, 'solution')} without a known model.")
     caption = "pass@k in % of each model's solutions by data set"
     return table(caption, columns, report.models, notes=notes)
 
@@ -339,8 +337,6 @@ def _bars(counts: Mapping[str, int]) -> str:
 
 
 class _ShareLine(NamedTuple):
-    """Shares of the tests of all solutions, or of the ground truths."""
-
     one: OutcomeShares
     of: str
     found: SharesOfTests

@@ -28,8 +28,6 @@ _POOL: Final = (
 
 
 class EvolutionRow(NamedTuple):
-    """A stored evolution."""
-
     id: int
     dataset_id: int
     dataset: str

@@ -10,8 +10,6 @@ from workbench.data.records.pass_matrix import SuiteRun
 
 
 class GridSolution(NamedTuple):
-    """A solution by its row id."""
-
     id: int
     ground_truth: bool
 

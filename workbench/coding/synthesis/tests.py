@@ -164,8 +164,6 @@ class _SuiteTarget(Struct, frozen=True):
 
 
 class _WritingCounts(Struct):
-    """Counts of the replies, over all starts; see `TestsWritten`."""
-
     found: int = 0
     kept: int = 0
     dropped: dict[str, int] = {}

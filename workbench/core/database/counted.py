@@ -93,7 +93,6 @@ class CountedConnection(sqlite3.Connection):
         self._known: dict[str, _Effects] = {}
 
     def schema_is(self, counter: int) -> None:
-        """Read the triggers again if the schema has changed."""
         if counter != self.schema_counter:
             # SQLite rereads the schema for statements that it runs, but not for EXPLAIN.
             super().execute("SELECT 1 FROM main.sqlite_master LIMIT 1").fetchone()

@@ -46,7 +46,6 @@ def digest(values: Sequence[object]) -> bytes | None:
 
 
 def changed(connection: Connection) -> Iterator[ChangedEvent]:
-    """Yield events that don't match their digests."""
     total = connection.execute("SELECT count(*) FROM label_events").fetchone()[0]
     rows = connection.execute(f"SELECT id, digest, {COLUMNS} FROM label_events ORDER BY id")
     for number, stored, *values in stepping(rows, "checking label events", "events", total):
@@ -75,7 +74,6 @@ _INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?'
 
 
 def new_uuid() -> str:
-    """Return a uuid7: unique, and sortable by time."""
     return str(uuid7())
 
 

@@ -34,7 +34,6 @@ def name_anew(path: Path) -> None:
 
 
 def name(connection: sqlite3.Connection) -> str:
-    """Return the file's name; "" if it has none."""
     row = connection.execute("SELECT name FROM generation").fetchone()
     return "" if row is None else row[0][-_NAME_DIGITS:]
 

@@ -32,7 +32,7 @@ class _ReadSource(NamedTuple):
     stood: _Standing | None
 
 
-class LookedAt(Database):
+class ReadOnlyDatabase(Database):
     """A database opened read-only, of any version and in any condition; writing raises an error.
 
     Args:
@@ -105,11 +105,11 @@ class LookedAt(Database):
         return held[kind]
 
 
-def open_to_read(path: Path, why: str) -> LookedAt:
+def open_to_read(path: Path, why: str) -> ReadOnlyDatabase:
     """Open a database read-only; it is checked for damage and version as any other is.
 
     Args:
-        why: See `LookedAt`.
+        why: See `ReadOnlyDatabase`.
 
     Raises:
         SchemaError: Its tables, views or triggers are not the program's.
@@ -117,7 +117,7 @@ def open_to_read(path: Path, why: str) -> LookedAt:
     """
     with opening(path):
         require_usable(path)
-        database = LookedAt(path, why=why)
+        database = ReadOnlyDatabase(path, why=why)
         try:
             _require_current(database.reader(), path)
         except BaseException:
@@ -159,16 +159,16 @@ def connect(address: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
+def looked_at(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDatabase]:
     """Open the database read-only, including the content of its log.
 
     Args:
-        folder: See `LookedAt`.
+        folder: See `ReadOnlyDatabase`.
 
     Raises:
-        StoreError: See `LookedAt`.
+        StoreError: See `ReadOnlyDatabase`.
     """
-    with explained(path), closing(LookedAt(path, folder)) as database:
+    with explained(path), closing(ReadOnlyDatabase(path, folder)) as database:
         yield database
 
 

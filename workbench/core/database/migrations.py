@@ -229,7 +229,7 @@ def _require_referenced(connection: Connection, path: Path, version: int) -> Non
     if (found := _dangling(connection, version)) is not None:
         table, parent = found
         raise StoreError(
-            f"{path}: a row of {table} refers to one of {parent} that is not there.",
+            f"{path}: a row of {table} refers to one of {parent} that is missing.",
             f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
         )
 

@@ -163,7 +163,6 @@ def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
 
 
 def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: str) -> None:
-    """Store a note; an empty one deletes it."""
     if not note:
         drop(connection, annotator, completion)
         return

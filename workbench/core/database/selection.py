@@ -99,7 +99,7 @@ def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
     code = condition.value if parsed is None else parsed.code
     if not connection.execute(_TYPED[condition.field], (code,)).fetchone()[0]:
         raise UsageError(
-            f"{condition.value!r} is no {condition.field}, and no item has it.",
+            f"{condition.value!r} is not a valid {condition.field}, and no item has it.",
             did_you_mean(condition.value, [*known, *known.values()])
             or nearest("", [*known, UNTYPED], f"{condition.field.capitalize()}s"),
         )
@@ -118,7 +118,7 @@ FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if a
 """Every item with its names and state (not its long texts)."""
 
 
-def items_for(*texts: str) -> str:
+def items_sql(*texts: str) -> str:
     """Return the FROM text with only the joins whose aliases the given SQL texts use: others would require a scan."""
     used = set(re.findall(r"\b([a-z]{1,2})\.", " ".join(texts)))
     if used & {"d", "s"}:
@@ -262,7 +262,7 @@ def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
-        f"SELECT c.id FROM {items_for(where)} WHERE {where} ORDER BY c.id LIMIT ?", (*parameters, limit)
+        f"SELECT c.id FROM {items_sql(where)} WHERE {where} ORDER BY c.id LIMIT ?", (*parameters, limit)
     )
     return [row[0] for row in rows]
 
@@ -289,14 +289,14 @@ def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
 
 def _any(connection: sqlite3.Connection, selection: Selection) -> bool:
     where, parameters = compile_selection(selection)
-    found = connection.execute(f"SELECT 1 FROM {items_for(where)} WHERE {where} LIMIT 1", parameters).fetchone()
+    found = connection.execute(f"SELECT 1 FROM {items_sql(where)} WHERE {where} LIMIT 1", parameters).fetchone()
     return found is not None
 
 
 def _count(connection: sqlite3.Connection, selection: Selection) -> int:
     where, parameters = compile_selection(selection)
     found: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM {items_for(where)} WHERE {where}", parameters
+        f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters
     ).fetchone()
     return found[0]
 

@@ -21,7 +21,6 @@ def now() -> str:
 
 
 def stamp(at: float) -> str:
-    """Format seconds since the epoch as `now` does."""
     return _text(datetime.fromtimestamp(at, UTC))
 
 

@@ -185,7 +185,6 @@ def _words(line: str) -> Counter[str]:
 
 
 def _alike(one: Counter[str], other: Counter[str]) -> float:
-    """Return the share of two lines' common words, ignoring blanks; 0 if too small for one changed line."""
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
     share = 2 * common / sum(inked) if sum(inked) else 0.0

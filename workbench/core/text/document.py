@@ -35,8 +35,6 @@ StyleName = Literal[
 
 
 class Span(NamedTuple):
-    """A span of text in one style."""
-
     text: str
     style: StyleName = ""
 

@@ -85,7 +85,6 @@ def dollars(cost: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a count with its noun: ``1 item``, ``1,234 items``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -204,7 +203,6 @@ def tint(step: int, *, rising: bool) -> float:
 
 
 def scale_words(low: str, high: str) -> str:
-    """Explain the glyphs: ``"▁ 0 … █ 100"``."""
     return f"{GLYPHS[0]} {low} … {GLYPHS[-1]} {high}"
 
 

@@ -55,8 +55,6 @@ def fragments(text: str, start: int, end: int) -> Iterator[Fragment]:
 
 
 class _Finder:
-    """Finds closing delimiters, caching results to avoid searching a span twice."""
-
     def __init__(self, text: str, end: int) -> None:
         self.text = text
         self.end = end

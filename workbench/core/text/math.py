@@ -199,8 +199,6 @@ def digits(text: str) -> str:
 
 
 class _MathParser:
-    """A recursive-descent reader of one fragment; linear in its length."""
-
     def __init__(self, latex: str) -> None:
         self.tokens = _TOKEN.findall(latex)
         self.at = 0

@@ -179,8 +179,6 @@ def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.R
 
 
 class _RecordedLines:
-    """Text lines for the csv module; remembers the bytes of the row being read."""
-
     def __init__(self, lines: Iterator[NumberedLine]) -> None:
         self._lines = lines
         self.number = 0

@@ -22,11 +22,7 @@ compressed stream ends early.
 
 
 class Stream(Protocol):
-    """The source of lines."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes; none at the end."""
-        ...
+    def read(self, size: int, /) -> bytes: ...
 
 
 class LineRefusedError(Exception):
@@ -38,8 +34,6 @@ class LineRefusedError(Exception):
 
 
 class NumberedLine(Struct, frozen=True, gc=False):
-    """One line without its line end, numbered from 1."""
-
     number: int
     raw: bytes
     fault: Fault | None
@@ -192,8 +186,6 @@ def _refuse_constant(name: str) -> object:
 
 
 class _NotJson:
-    """A placeholder for a number that JSON doesn't have."""
-
     def __init__(self, _name: str) -> None: ...
 
 

@@ -219,8 +219,6 @@ class _HashingReader:
 
 
 class _PeekedStream:
-    """A stream whose first bytes have been peeked and are read again."""
-
     def __init__(self, file: Stream) -> None:
         self._file = file
         self.start = b""

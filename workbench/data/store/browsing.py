@@ -22,7 +22,7 @@ from workbench.core.database.selection import (
     VERDICT,
     VISIBLE,
     compile_selection,
-    items_for,
+    items_sql,
 )
 from workbench.core.database.values import integers
 from workbench.core.errors import UsageError
@@ -47,7 +47,7 @@ def ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex = N
         found, values = searching.all_matching(connection, index, query.search)
         where, parameters = f"{where} AND {found}", [*parameters, *values]
     row: tuple[str | None] = connection.execute(
-        f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(where, order)} WHERE {where} ORDER BY {order})",
+        f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_sql(where, order)} WHERE {where} ORDER BY {order})",
         (*parameters, *more),
     ).fetchone()
     return integers(row[0])
@@ -89,7 +89,7 @@ def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex
 def first_ids_query(query: BrowseQuery, after: int) -> tuple[str, list[object]]:
     """Return the SQL of ``first_ids`` without a search: completions are walked by row id, so nothing is sorted."""
     where, parameters = compile_selection(Selection(query.conditions), walked=True)
-    walked = items_for(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
+    walked = items_sql(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     return f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id", [after, *parameters]
 
 
@@ -126,7 +126,7 @@ def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> 
     else:
         value, more = COLUMNS[column], []
     rows = connection.execute(
-        f"SELECT {value}, count(*) FROM {items_for(where, value)} WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1",
+        f"SELECT {value}, count(*) FROM {items_sql(where, value)} WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1",
         (*more, *parameters),
     ).fetchall()
     words = {-1: "none", **{int(one): one.word for one in OutcomeCode}}

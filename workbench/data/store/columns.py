@@ -19,7 +19,7 @@ from workbench.core.database.selection import (
     KEPT,
     VISIBLE,
     WORDS_TOLD,
-    items_for,
+    items_sql,
     require_column,
 )
 from workbench.core.database.values import vector
@@ -187,7 +187,7 @@ def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str
 def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, int, int, int, str, str]]:
     texts = (_FINAL, _ORIGIN, _IMPORTED, COLUMNS["type"], COLUMNS["subtype"])
     return connection.execute(
-        f"SELECT c.id, {', '.join(texts)} FROM {items_for(*texts)} WHERE {VISIBLE} AND c.id IN {_TOUCHED} "
+        f"SELECT c.id, {', '.join(texts)} FROM {items_sql(*texts)} WHERE {VISIBLE} AND c.id IN {_TOUCHED} "
         "ORDER BY c.id",
         (first, last),
     ).fetchall()
@@ -208,7 +208,7 @@ def stored_values(connection: Connection, field: str, items: npt.NDArray[np.inte
     if said is None:
         require_column(connection, field)
         said, parameters = KEPT, (field.removeprefix(COLUMN),)
-    rows = connection.execute(f"SELECT c.id, {said} FROM {items_for(said)} WHERE {VISIBLE} ORDER BY c.id", parameters)
+    rows = connection.execute(f"SELECT c.id, {said} FROM {items_sql(said)} WHERE {VISIBLE} ORDER BY c.id", parameters)
     places = {"": 0}
     found = np.zeros(len(items), dtype=np.int64)
     while block := rows.fetchmany(_PIECE):
@@ -218,7 +218,7 @@ def stored_values(connection: Connection, field: str, items: npt.NDArray[np.inte
         if len(places) > _MAX_VALUES:
             raise UsageError(
                 f"{field} has more than {_MAX_VALUES:,} values: metrics can't be broken down by it.",
-                f"It can be asked for: {opt.where:column:NAME=VALUE}",
+                f"To select items by it: {opt.where:column:NAME=VALUE}",
             )
         here = np.isin(ids, items)
         found[np.searchsorted(items, np.asarray(ids)[here])] = np.asarray(codes)[here]

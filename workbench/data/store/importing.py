@@ -20,7 +20,7 @@ from workbench.core.database.schema import build_large_indexes, drop_large_index
 from workbench.core.database.values import now
 from workbench.core.errors import StoreError
 from workbench.core.item import QuarantinedRow, Refusal
-from workbench.core.processes import decoded, life_at, working_on
+from workbench.core.processes import decoded, life_at, this_process_on
 from workbench.data.store import import_rows
 from workbench.data.store.import_rows import ImportRows
 from workbench.data.store.item_rows import Matched
@@ -389,7 +389,7 @@ def _start(
 ) -> ImportProcess:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait for it.")
-    process, started_at = working_on(database), now()
+    process, started_at = this_process_on(database), now()
     first_ids = rows.first_ids
     cursor = connection.execute(
         "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "

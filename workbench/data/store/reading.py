@@ -23,7 +23,7 @@ from workbench.core.database.selection import (
     check_names,
     compile_selection,
     dataset_names,
-    items_for,
+    items_sql,
 )
 from workbench.core.database.values import vector
 from workbench.core.errors import UsageError
@@ -255,7 +255,7 @@ def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool 
     where += "" if checks else f" AND NOT {IS_CHECK}"
     item, question = connection.execute(
         "SELECT group_concat(id), group_concat(question_id) FROM (SELECT c.id, c.question_id "
-        f"FROM {items_for(where)} WHERE {where} ORDER BY c.id)",
+        f"FROM {items_sql(where)} WHERE {where} ORDER BY c.id)",
         parameters,
     ).fetchone()
     return SamplingFrame(vector(item), vector(question))
@@ -411,14 +411,14 @@ def annotator_names(connection: sqlite3.Connection) -> dict[int, str]:
 
 def count_items(connection: sqlite3.Connection, selection: Selection) -> int:
     where, parameters = compile_selection(selection)
-    row = connection.execute(f"SELECT count(*) FROM {items_for(where)} WHERE {where}", parameters).fetchone()
+    row = connection.execute(f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters).fetchone()
     return int(row[0])
 
 
 def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifier: str) -> dict[str, int]:
     where, parameters = compile_selection(selection)
     rows = connection.execute(
-        f"SELECT {VERDICT} AS outcome, count(*) FROM {items_for(where)} WHERE {where} GROUP BY outcome",
+        f"SELECT {VERDICT} AS outcome, count(*) FROM {items_sql(where)} WHERE {where} GROUP BY outcome",
         (verifier, *parameters),
     )
     found = {"none" if outcome is None else OutcomeCode(outcome).word: number for outcome, number in rows}

@@ -10,7 +10,7 @@ from heapq import merge
 from itertools import chain, islice
 from typing import Final
 
-from workbench.core.database.selection import VISIBLE_QUESTION, items_for
+from workbench.core.database.selection import VISIBLE_QUESTION, items_sql
 from workbench.core.text.excerpt import snippet
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 
@@ -116,7 +116,7 @@ def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], wher
         by_item, by_question = ("", "+") if len(listed) * _FREQUENT_RATIO > last else ("+", "")
         which = f"{by_question}c.question_id IN (SELECT value FROM json_each(?)) AND {by_item}c.id > ?"
         text, parameters = _and((which, [_listed(listed), after]), where)
-        sql = f"SELECT c.id FROM {items_for(text)} WHERE {text} ORDER BY {by_item}c.id"
+        sql = f"SELECT c.id FROM {items_sql(text)} WHERE {text} ORDER BY {by_item}c.id"
         for (item,) in connection.execute(sql, parameters):
             yield item
 
@@ -124,7 +124,7 @@ def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], wher
 def _items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iterator[int]:
     text, parameters = _and(which, where)
     # Order by row id, so that nothing is sorted; joined rows are looked up.
-    walked = items_for(text).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
+    walked = items_sql(text).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     for (item,) in connection.execute(f"SELECT c.id FROM {walked} WHERE {text} ORDER BY c.id", parameters):
         yield item
 

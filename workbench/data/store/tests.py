@@ -23,7 +23,7 @@ from workbench.core.code import (
 )
 from workbench.core.code_tests.broken import with_candidate
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import STATE, check_names, compile_selection, items_for
+from workbench.core.database.selection import STATE, check_names, compile_selection, items_sql
 from workbench.core.database.values import now
 from workbench.core.selection import Selection
 from workbench.statistics.records.ranking import GroundTruthFrom
@@ -298,7 +298,7 @@ def by_problem(
         parameters.append(_json(questions))
     condition = " AND ".join(texts)
     columns = "c.question_id, d.name, q.key, c.id, c.key"
-    chosen = f"SELECT {columns} FROM {items_for(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
+    chosen = f"SELECT {columns} FROM {items_sql(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(f"SELECT * FROM ({chosen}) ORDER BY 1, 4", (*parameters, limit))
     return list(map(SolutionRow._make, rows))
@@ -413,7 +413,7 @@ def _items_of(connection: sqlite3.Connection, selection: Selection, columns: str
     where, parameters = compile_selection(check_names(connection, selection))
     condition = f"{where} AND {STATE} <> 'excluded'"
     limit = -1 if selection.limit is None else selection.limit
-    items = f"{items_for(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
+    items = f"{items_sql(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
     return f"SELECT {columns} FROM {items}", [*parameters, limit]
 
 

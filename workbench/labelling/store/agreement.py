@@ -6,7 +6,7 @@ import sqlite3
 from typing import NamedTuple
 
 from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
-from workbench.core.database.selection import COLUMNS, items_for
+from workbench.core.database.selection import COLUMNS, items_sql
 from workbench.core.label import Task
 
 GROUPS = ("type", "subtype", "domain", "source", "dataset")
@@ -114,7 +114,7 @@ def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict
         )
     rows = connection.execute(
         f"SELECT {subject}, c.id, c.question_id, {', '.join(texts)}, {ruling}, {imported} "
-        f"FROM {items_for(*texts, imported)} LEFT JOIN task_states AS t ON t.task = ? AND t.subject = {subject} "
+        f"FROM {items_sql(*texts, imported)} LEFT JOIN task_states AS t ON t.task = ? AND t.subject = {subject} "
         f"AND t.decided_by = 'adjudicated' WHERE c.id IN ({shown})",
         (task,),
     )

@@ -53,7 +53,6 @@ class OpenAIBatches:
         return name_in(mapping(decoded(received.body), "the reply"))
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`. Every batch has its own input file."""
         after = ""
         for _ in range(_MAX_PAGES):
             page = await server.json(f"batches?limit={_PAGE_SIZE}{after}")
@@ -144,7 +143,6 @@ class MistralBatches(OpenAIBatches):
         return b'{"custom_id":%s,"body":%s}' % (msgspec.json.encode(call), body)
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`. Every job has its own input file."""
         for number in range(_MAX_PAGES):
             page = await server.json(f"batch/jobs?page={number}&page_size={_PAGE_SIZE}")
             found = [mapping(one, "a job") for one in entries(page.get("data") or [], "the list of jobs")]

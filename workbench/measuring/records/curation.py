@@ -168,9 +168,9 @@ class TypesProposed(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run that shows the calls and their cost.
-        asked: Questions sent now; questions with a proposal of this name are not sent again.
-        proposed: Subtype -> questions, over all its proposals.
-        outside: Why a question has none of the four types -> questions.
+        asked: Questions sent now; questions that have a proposal under ``name`` are not sent again.
+        proposed: Subtype -> number of questions, over all proposals under ``name``.
+        outside: Why a question has none of the four types -> number of questions.
         unreadable: Replies without a type.
         failed: Calls that failed permanently; the same command repeats them.
     """

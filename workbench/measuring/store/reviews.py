@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
-from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, GOLD_WORD, VISIBLE, items_for
+from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, GOLD_WORD, VISIBLE, items_sql
 from workbench.core.database.values import integers
 from workbench.core.verdict import OutcomeCode, OutcomeWord
 from workbench.measuring.records.review import GoldWord, Review
@@ -132,7 +132,7 @@ def every(connection: sqlite3.Connection, *, only_standing: bool = False) -> Ite
 def settled_items(connection: sqlite3.Connection) -> list[int]:
     """Return row ids of completions with a review in force, in order, except those whose gold has changed since."""
     rows = connection.execute(
-        f"SELECT DISTINCT c.id FROM reviews AS r CROSS JOIN {items_for(GOLD_WORD)} "
+        f"SELECT DISTINCT c.id FROM reviews AS r CROSS JOIN {items_sql(GOLD_WORD)} "
         f"WHERE c.id = r.completion_id AND {STANDING} AND {GOLD_WORD} IN (r.gold, 'none') ORDER BY c.id"
     )
     return [row[0] for row in rows]
@@ -144,7 +144,7 @@ def gold_of(connection: sqlite3.Connection, completions: Iterable[int]) -> dict[
         f"AND e.subject = c.id AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND})"
     )
     rows = connection.execute(
-        f"SELECT c.id, {GOLD_WORD}, coalesce({GOLD_FROM}, 'none'), {labels} FROM {items_for(GOLD, GOLD_FROM)} "
+        f"SELECT c.id, {GOLD_WORD}, coalesce({GOLD_FROM}, 'none'), {labels} FROM {items_sql(GOLD, GOLD_FROM)} "
         f"WHERE c.id IN (SELECT value FROM json_each(?)) AND {VISIBLE}",
         (json.dumps(list(completions)),),
     )
@@ -175,7 +175,7 @@ def marks(connection: sqlite3.Connection) -> list[MarkedError]:
         f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(r.note, ''), coalesce(x.outcome = "
         f"({GOLD}), 0) FROM reviews AS r JOIN runs AS n ON n.id = r.run_id JOIN verifiers AS v ON v.id = n.verifier_id "
         "LEFT JOIN verdicts AS x ON x.run_id = r.run_id AND x.completion_id = r.completion_id AND x.sample = 0 CROSS "
-        f"JOIN {items_for(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} AND {VISIBLE} "
+        f"JOIN {items_sql(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} AND {VISIBLE} "
         "ORDER BY r.id"
     )
     return [MarkedError(*row) for row in rows]
@@ -219,7 +219,7 @@ def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> 
 
 def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, ItemTexts]:
     rows = connection.execute(
-        f"SELECT c.id, qt.text, qt.reference, ct.text, {COLUMNS['subtype']} FROM {items_for(COLUMNS['subtype'])} "
+        f"SELECT c.id, qt.text, qt.reference, ct.text, {COLUMNS['subtype']} FROM {items_sql(COLUMNS['subtype'])} "
         "JOIN question_text AS qt ON qt.id = c.question_id JOIN completion_text AS ct ON ct.id = c.id "
         "WHERE c.id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(items)),),

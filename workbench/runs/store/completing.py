@@ -22,8 +22,6 @@ _IDS: Final = "(SELECT value FROM json_each(?))"
 
 
 class QuestionText(Struct, frozen=True):
-    """A question as sent to a model."""
-
     id: int
     key: str
     text: str

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import COLUMNS, GOLD, STATE, compile_selection, items_for
+from workbench.core.database.selection import COLUMNS, GOLD, STATE, compile_selection, items_sql
 from workbench.core.selection import Selection
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.statistics.records.probe import AcceptedProbe, BaseRow, ProbeReport
@@ -24,7 +24,7 @@ def questions(connection: sqlite3.Connection, selection: Selection) -> list[tupl
     """
     where, parameters = _suitable(selection)
     return connection.execute(
-        f"SELECT c.question_id, min({_TYPE}) FROM {items_for(where, _TYPE)} WHERE {where} "
+        f"SELECT c.question_id, min({_TYPE}) FROM {items_sql(where, _TYPE)} WHERE {where} "
         "GROUP BY c.question_id ORDER BY c.question_id",
         parameters,
     ).fetchall()
@@ -37,7 +37,7 @@ def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -
         database.reader()
         .execute(
             f"SELECT q.key, min({_TYPE}), min(c.id), min(CASE {GOLD} WHEN 1 THEN c.id END), min(CASE {GOLD} WHEN 0 "
-            f"THEN c.id END), c.question_id FROM {items_for(where, _TYPE, GOLD, 'q.key')} WHERE {where} AND "
+            f"THEN c.id END), c.question_id FROM {items_sql(where, _TYPE, GOLD, 'q.key')} WHERE {where} AND "
             "c.question_id IN (SELECT value FROM json_each(?)) GROUP BY c.question_id ORDER BY c.question_id",
             (*parameters, msgspec.json.encode(list(chosen)).decode()),
         )

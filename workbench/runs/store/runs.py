@@ -73,8 +73,6 @@ Stored = TypeVar("Stored")
 
 
 class _StoredVerifier(Struct):
-    """A verifier's configuration as stored in the column ``config``."""
-
     options: dict[str, str]
     config: dict[str, Any]
 
@@ -218,7 +216,6 @@ def put_cluster(connection: sqlite3.Connection, run: int, use: ClusterUse | None
 
 
 def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> None:
-    """Store a request for the runner; None retracts it."""
     connection.execute("UPDATE runs SET request = ? WHERE id = ?", (request, run))
 
 
@@ -288,13 +285,11 @@ def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
 
 
 def lease(connection: sqlite3.Connection) -> LeaseRow | None:
-    """Return the claim to be the runner, dead or alive."""
     row = connection.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchone()
     return None if row is None else LeaseRow(row[0], row[1], decoded(row[2]), row[3])
 
 
 def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
-    """Claim to be the runner, replacing any claim."""
     assert row.process is not None
     connection.execute(
         "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
@@ -451,7 +446,6 @@ _DECODER = msgspec.json.Decoder(list[Provenance])
 
 
 def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> None:
-    """Add a provenance to a run; earlier ones are kept."""
     known = of_run(connection, run)
     if provenance not in known:
         connection.execute(

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import EXAMPLES_DRAWN, everyone_in
-from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_for
+from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_sql
 from workbench.core.database.values import stored
 from workbench.runs.store.runs import verifier_named
 
@@ -49,7 +49,7 @@ def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> 
     """
     where = f"{VISIBLE} AND {GOLD} IS NOT NULL AND c.characters <= ?"
     rows = connection.execute(
-        f"SELECT c.id, c.question_id, d.name, c.key, {GOLD}, {TYPE} FROM {items_for(where, TYPE, 'd.')} WHERE {where}",
+        f"SELECT c.id, c.question_id, d.name, c.key, {GOLD}, {TYPE} FROM {items_sql(where, TYPE, 'd.')} WHERE {where}",
         (most_characters,),
     )
     drawn: dict[tuple[int, str | None], list[SettledItem]] = defaultdict(list)

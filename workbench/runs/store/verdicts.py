@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.core.code import Execution, Failure, Level
 from workbench.core.database import generation
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import FROM_ITEMS, IS_CHECK, STATE, VISIBLE, compile_selection, items_for
+from workbench.core.database.selection import FROM_ITEMS, IS_CHECK, STATE, VISIBLE, compile_selection, items_sql
 from workbench.core.database.values import stored
 from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
@@ -187,7 +187,6 @@ def _evidence(found: Verdict) -> tuple[object, ...]:
 
 
 def count(connection: sqlite3.Connection, run: int) -> int:
-    """Count a run's verdicts: one pass over its keys."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM verdicts WHERE run_id = ? AND sample = 0", (run,)
     ).fetchone()
@@ -322,7 +321,7 @@ def sibling_completions(connection: sqlite3.Connection, item: int) -> list[int]:
     """Return the suitable completions of an item's question, possibly including the item, in the order of import."""
     where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
     rows = connection.execute(
-        f"SELECT c.id FROM {items_for(where)} WHERE {where} "
+        f"SELECT c.id FROM {items_sql(where)} WHERE {where} "
         "AND c.question_id = (SELECT question_id FROM completions WHERE id = ?) ORDER BY c.id",
         (item,),
     )

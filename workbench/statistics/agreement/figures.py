@@ -92,7 +92,7 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
 
 
 def _evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidence:
-    """Return the clusters behind the intervals; of equally frequent categories none is the most frequent.
+    """Return the clusters behind the intervals; several equally frequent categories have no majority.
 
     Args:
         near: Categories may be close to each other: rarer labels are agreement of some degree, equal or not.

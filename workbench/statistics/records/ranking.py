@@ -161,7 +161,7 @@ class ProblemCandidates(Struct, frozen=True, kw_only=True):
 
 
 class SetSolution(Struct, frozen=True, kw_only=True):
-    """A solution in a written set; see `Ranked`."""
+    """One solution of a ranked set, as it is written to the output file; see `Ranked`."""
 
     id: Id
     rank: int

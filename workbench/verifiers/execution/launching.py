@@ -46,8 +46,6 @@ Cut = tuple[str, str]
 
 
 class ReportLine(Struct):
-    """A line of a program's report; see `RunnerTask`."""
-
     ready: bool = False
     started: bool = False
     outcome: Literal["p", "f", "e", "s"] | None = None

@@ -254,7 +254,7 @@ def _held(level: Level) -> Level:
         return level
     if level > best or not all(attack.held for attack in check_level(level, first_use=True)):
         raise RunError(
-            f"Isolation {level} is not available on this machine; {best} does.",
+            f"Isolation {level} is not available on this machine; {best} is.",
             f"Leave {opt.option:isolation} out for the best there is; {Command('doctor DB')} tells more.",
         )
     return level

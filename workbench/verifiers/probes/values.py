@@ -325,7 +325,7 @@ class Values:
 
     @property
     def function_value(self) -> str:
-        """Return a value of the question's function, which is zero if brackets are read as factors."""
+        """Return ``f(3)`` for a function f of the question; read as a product f·3, it would be 0."""
         return function_value(self.row.question, self.answer) or _skip("no_twin")
 
     @cached_property

@@ -163,7 +163,7 @@ def _difference(amount: Quantity, its: Unit) -> Quantity:
 
 
 def _signed(one: Part[ChangeValue], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    r"""Compare a change with a signed number: ``-25\%``; without a sign its direction is unknown."""
+    r"""Compare a change in words ("falls by 25%") with a number: ``-25\%``; without a sign its direction is unknown."""
     number = other.value
     is_equal = _is_changed_by(one.value, number, with_)
     turned = number._replace(number=number.number.times(Fraction(-1)))

@@ -33,8 +33,6 @@ MAX_DEPTH = 30
 
 
 class Cursor:
-    """Steps through tokens; the end is an empty token."""
-
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = [*tokens, ""]
         self._at = 0

@@ -147,8 +147,6 @@ def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
 
 
 class _FormulaReader:
-    """A precedence-climbing parser of formulas."""
-
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = []
         at = 0

@@ -258,7 +258,6 @@ def _named_and_collection(one: Part[NamedValues], other: Part[Collection], with_
 
 
 def _place(name: str, question: str) -> int:
-    """Return the position of a question's last mention of a name, or -1."""
     found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", question[-_LONGEST_PARAGRAPH:], re.IGNORECASE))
     return found[-1].start() if found else -1
 

@@ -38,14 +38,10 @@ class Name(Struct, frozen=True, gc=False):
 
 
 class Sum(Struct, frozen=True):
-    """Two or more terms added."""
-
     terms: tuple[Node, ...]
 
 
 class Product(Struct, frozen=True):
-    """Two or more factors multiplied."""
-
     factors: tuple[Node, ...]
 
 

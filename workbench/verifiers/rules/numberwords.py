@@ -144,7 +144,6 @@ def _value(words: list[str], at: int) -> tuple[Fraction, int]:
 
 
 def _part(words: list[str], at: int) -> tuple[Fraction, int]:
-    """Parse a fraction below one after "and" ("a half", "two thirds"); return it and its end, or 0."""
     above, used = _cardinal(words, at)
     below = PARTS.get(words[used], 0) if used < len(words) else 0
     return (Fraction(above, below), used + 1) if used > at and 0 < above < below else (Fraction(0), 0)

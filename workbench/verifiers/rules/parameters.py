@@ -352,7 +352,6 @@ _MAX_INDICES = 24
 
 
 def _indices(text: str) -> list[int] | None:
-    """Expand ``0, 1, …, 5``."""
     parts = re.findall(r"-?\d+|\.\.\.|…|\\[cl]?dots", text)
     found: list[int] = []
     for at, part in enumerate(parts):

@@ -107,7 +107,7 @@ def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Compariso
     return one is other if one is None or other is None else with_.within.same(one, other)
 
 
-def _and_formula(one: Part[Piecewise], other: Part[Expression], with_: Comparison) -> Equality | None:
+def _piecewise_and_formula(one: Part[Piecewise], other: Part[Expression], with_: Comparison) -> Equality | None:
     equal = _same_function(one.value, Piecewise(((other, None),)))
     if equal and not with_.turned and (len(one.value.pieces) > 1 and _BY_PIECES.search(with_.question.text)):
         raise Doubt("unsolved")
@@ -186,4 +186,4 @@ def _value(node: Node | None, name: str, number: float) -> float | None:
     return finite_value(node, {**at_letters(features(node).names), **REAL.constants, name: number})
 
 
-PIECEWISE = ValueType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _and_formula})
+PIECEWISE = ValueType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _piecewise_and_formula})

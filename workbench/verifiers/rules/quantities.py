@@ -410,7 +410,6 @@ def _doubtful(name: str, attached: bool) -> bool:
 
 
 def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
-    """Parse "2 hours 30 minutes", "5 ft 3 in": the sum of parts in one dimension, in the unit of the first."""
     first = unit(name)
     second = _read(rest, parts)
     if first is None or second is None or second.unit is None or not first.dimensions or first == second.unit:

@@ -186,7 +186,6 @@ class AnswerReader:
         return None if others and not has_unknown(told.rpartition("=")[2]) else found
 
     def _alternatives(self, text: str) -> Part[Any] | None:
-        """Return the right answers a reference lists: ``a || b``, ``["a", "b"]``, or one value in several forms."""
         listed = alternatives_of(text.strip())
         pieces = listed or (text.split("||") if "||" in text else [])
         if len(pieces) < 2 and " or " in text and (pieces := text.split(" or ")):
@@ -322,7 +321,6 @@ class AnswerReader:
         return None if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found) else found
 
     def _steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
-        """Split a list whose members arrows, signs of order or words join: "4 → 2 → 6", "4, then 2, and finally 6"."""
         if not isinstance(wanted.value, Collection) or wanted.value.kind != "list":
             return None
         if wanted.value.joined == "then" and self.question.arranges and len(text) == len(wanted.value.parts):

@@ -63,7 +63,7 @@ def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Compar
     return Equality(ours.labels == theirs.labels, "choice.text")
 
 
-def _not_a_choice(one: Part[ChosenOptions], other: Part[Any], with_: Comparison) -> Equality | None:
+def _choice_and_other(one: Part[ChosenOptions], other: Part[Any], with_: Comparison) -> Equality | None:
     if (chosen := with_.reader.chosen(other.text)) is not None:
         return _choices(one, Part(other.text, chosen), with_)
     return Equality(False, "choice.none") if with_.question.options else DIFFERENT
@@ -74,7 +74,7 @@ def _states(one: Part[State], other: Part[State], with_: Comparison) -> Equality
     return Equality(one.value.state == other.value.state, rule)
 
 
-def _not_a_state(one: Part[State], other: Part[Any], with_: Comparison) -> Equality | None:
+def _state_and_other(one: Part[State], other: Part[Any], with_: Comparison) -> Equality | None:
     raise Doubt("witness_in_box" if with_.boxed else "semantic")
 
 
@@ -124,7 +124,7 @@ def _huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equality | No
 
 HUGE = ValueType(None, {(Huge, object): _huge})
 TERM = ValueType(_term, {(Term, Term): _terms}, of_a_name=True)
-STATE = ValueType(None, {(State, State): _states, (State, object): _not_a_state})
-OPTIONS = ValueType(None, {(ChosenOptions, ChosenOptions): _choices, (ChosenOptions, object): _not_a_choice})
+STATE = ValueType(None, {(State, State): _states, (State, object): _state_and_other})
+OPTIONS = ValueType(None, {(ChosenOptions, ChosenOptions): _choices, (ChosenOptions, object): _choice_and_other})
 BRACKETS = ValueType(None, {(Brackets, Brackets): _brackets})
 TEXT = ValueType(None, {(Text, object): _texts})

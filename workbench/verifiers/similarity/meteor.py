@@ -38,7 +38,5 @@ class MeteorNoSyn(Similarity):
 
 
 class _NoSynonyms:
-    """Replaces WordNet for nltk, without any synonyms."""
-
     def synsets(self, word: str) -> list[object]:
         return []

@@ -102,8 +102,6 @@ class Similarity(ABC):
 
 
 class _Sides(NamedTuple):
-    """The two compared texts; final answers have offsets."""
-
     reference: str
     candidate: str
     reference_span: Span = None

@@ -84,7 +84,7 @@ def test_an_evolution_is_run_shown_written_and_exported(
 def test_text_has_the_tables_and_plots(call: Call, database: Path, server: ScriptedServer) -> None:
     code, out, _ = evolve(call, database, server)
     assert code == 0
-    assert out.startswith("grown: 2 of 2 problems of own are through.\n\nThe set after each round.")
+    assert out.startswith("grown: 2 of 2 problems of own are finished.\n\nThe set after each round.")
     for words in ("figure 4", "figure 5", "figure 6", "table 2", "wrong: the reference solution fails it", "████"):
         assert words in out
     assert max(map(len, out.splitlines())) <= 110

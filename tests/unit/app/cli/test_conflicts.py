@@ -74,19 +74,19 @@ def test_settling_and_undo(database: Path) -> None:
         ),
         (
             ("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "correct", "--subtype", "A1"),
-            "and no type",
+            "must be correct, incorrect or unsuitable, not a type",
         ),
         (
             ("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct", "--subtype", "A1"),
-            "and no verdict",
+            "must name a subtype, not a verdict",
         ),
         (
             ("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "A1", "--where", "completion_id=x"),
-            "No item is chosen by completion_id=x",
+            "No item matches completion_id=x",
         ),
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "a7"), "'a7' is not a valid subtype."),
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is not a valid subtype."),
-        (("--as", "chen", "--class", "A1/A7", "--where", "gold=correct"), "can't be chosen by gold"),
+        (("--as", "chen", "--class", "A1/A7", "--where", "gold=correct"), "Conflicts can't be filtered by gold"),
         (("--as", "chen", "--where", "completion_id=c1"), "--where requires --class"),
         (("--as", "chen", "--verdict", "correct"), "A decision needs the action settle"),
     ],

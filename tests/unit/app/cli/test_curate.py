@@ -66,13 +66,13 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert "unknown" in said
     said = call("curate", "p.db", "duplicates", "--pairs", "--by", "amira")[1]
     assert "2 duplicates (shingles of 2, 0.7), 0 of them of a question of another source; 2 excluded" in said
-    assert "sq-22 (math_reasoning/sample-arithmetic) is like sq-01" in " ".join(said.split())
+    assert "sq-22 (math_reasoning/sample-arithmetic) is similar to sq-01" in " ".join(said.split())
     assert "duplicate amira like sq-01 (0.789)" in " ".join(call("curate", "p.db", "exclude", "--list")[1].split())
     assert call("curate", "p.db", "duplicates", "--undo")[1] == "2 duplicates are included again\n"
     assert "0 found" not in call("curate", "p.db", "exclude", "--candidates")[1]
     assert call("curate", "p.db", "exclude", "sq-01", "--reason", "proof", "--by", "amira")[0] == 0
     assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 excluded, 1 included again, 0 unchanged\n"
-    assert call("curate", "p.db", "types", "--set", "sq-01=A1", "--by", "amira")[1].startswith("1 said")
+    assert call("curate", "p.db", "types", "--set", "sq-01=A1", "--by", "amira")[1].startswith("1 set")
     lines = call("curate", "p.db", "types")[1].splitlines()
     assert lines[:2] == ["66 questions; the types of 0 count: none", "others: none 65, one person 1"]
     assert lines[2].endswith(": workbench curate DB types --accept")
@@ -95,12 +95,12 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("duplicates", "--source", "nowhere"), "There are no questions of that", id="no source"),
         pytest.param(("types", "--list"), "No model has proposed", id="no proposals"),
         pytest.param(("types", "--set", "sq-01"), "KEY=VALUE", id="no pair"),
-        pytest.param(("types", "--set", "sq-01=A"), "no subtype", id="a letter"),
+        pytest.param(("types", "--set", "sq-01=A"), "'A' is not a valid subtype", id="a letter"),
         pytest.param(("types", "--set", "sq-01=A1", "--set", "sq-01=A2"), "given twice", id="a type twice"),
         pytest.param(("duplicates", "--threshold", "nan"), "'nan' is not a number", id="no number"),
         pytest.param(("types", "--set", "a=A1", "--list"), "Give one of", id="set and list"),
         pytest.param(("draw",), "--per-type", id="no number"),
-        pytest.param(("draw", "--per-type", "3"), "Nothing is left", id="no types"),
+        pytest.param(("draw", "--per-type", "3"), "There are no items for the set 'pool'", id="no types"),
         pytest.param(("draw", "--per-type", "3", "--types", "A1"), "not letters of answer types", id="subtypes"),
     ],
 )

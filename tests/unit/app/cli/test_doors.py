@@ -151,7 +151,7 @@ def test_help_has_a_line_for_each_command(call: Call) -> None:
 
 def test_no_help_speaks_of_what_a_database_can_hold(call: Call) -> None:
     said = call("verify", "--help")[1]
-    assert "--limit INTEGER RANGE     Maximum number of items; the first ones are used.  [x>=1]" in said
+    assert "--limit INTEGER RANGE     Maximum number of items; the first ones are used.\n" + " " * 28 + "[x>=1]" in said
     assert "9223372036854775807" not in said
     assert "too large" in call("verify", "p.db", "--limit", 2**63)[2]
 

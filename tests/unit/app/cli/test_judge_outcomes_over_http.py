@@ -320,7 +320,7 @@ def test_a_template_of_ones_own(desk: Desk, tmp_path: Path, reference: str, syst
     ("old", "new", "place"),
     [
         ('parser = "xverify"', 'parser = "yverify"', "mine.toml:3:parser: There is no parser 'yverify'"),
-        ("{draft}|", "{daft}|", "mine.toml:25:content: {daft} is no placeholder"),
+        ("{draft}|", "{daft}|", "mine.toml:25:content: {daft} is not a placeholder"),
         ("max_tokens = 77", "max_tokens = 0", "mine.toml:7: "),
         ('role = "system"', 'role = "root"', "mine.toml:20: "),
         ("version = 3\n", "", "mine.toml:1: "),

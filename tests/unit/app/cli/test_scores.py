@@ -46,7 +46,7 @@ def test_threshold(database: str) -> None:
     found = document("threshold", "threshold", database, "rm", "--on", "source=s0", "--method", "youden")
     assert (found["threshold"], found["method"], found["on"]) == (1.0, "youden", "source=s0")
     assert (found["fitted"]["n"], found["rest"]["n"], found["rest"]["accuracy"]) == (6, 6, 1.0)
-    assert "rows it was fitted on" in printed("threshold", database, "rm")
+    assert "rows the threshold was fitted on" in printed("threshold", database, "rm")
 
 
 def test_pairs(database: str) -> None:

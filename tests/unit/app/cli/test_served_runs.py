@@ -137,7 +137,7 @@ def test_control_c_leaves_the_run_going_on_its_server(project: Project) -> None:
 @pytest.mark.parametrize(
     ("verb", "arguments", "message"),
     [
-        ("runs", ["list", "--retry-errors"], "goes with resume"),
+        ("runs", ["list", "--retry-errors"], "--retry-errors is only for resume"),
         ("verdicts", ["--verifier", "x", "--transcript", "c1"], "no verdicts of a verifier 'x'"),
         ("verdicts", ["--verifier", "x", "--transcript", "c1", "--evidence"], "exclude each other"),
         ("verify", [VERIFIER, "-o", "model=m"], "base_url: it is missing"),

@@ -123,7 +123,7 @@ def test_the_front_is_drawn(database: str, tmp_path: Path) -> None:
     [
         (["--stages", "rules, nobody"], "No complete run of 'nobody'"),
         (["--stages", "rules:maybe"], "'maybe' settles nothing"),
-        (["--stages", "rules", "--under", "1"], "--under is for the search"),
+        (["--stages", "rules", "--under", "1"], "--under is only for the search"),
         (["--verifier", "rules"], "Stacks are made of 2 to 8 verifiers, not 1: rules."),
         (["--not-worse-than", "gpt"], "'gpt' is not among the verifiers"),
         (["--folds", "100"], "100 folds need as many questions"),

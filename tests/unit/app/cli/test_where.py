@@ -99,7 +99,7 @@ def test_nothing_is_done_where_nothing_is_chosen(database: Path, tmp_path: Path,
     given = [{"DB": str(database), "FILE": str(file)}.get(word, word) for word in COMMANDS[command]]
     for where, said in (
         ("subtype=Z9", "'Z9' is not a valid subtype"),
-        ("subtype=B4", "No item is chosen by subtype=B4"),
+        ("subtype=B4", "No item matches subtype=B4"),
     ):
         group, _, name = command.partition(" ")
         words = [group, given[0], name, *given[1:]] if group == "build" else [*command.split(), *given]
@@ -128,7 +128,7 @@ def test_nothing_is_done_where_nothing_is_chosen(database: Path, tmp_path: Path,
         ("verdict:oftn=correct", "Did you mean 'often'?"),
         ("verdict:often=corect", "Did you mean 'correct'?"),
         ("subtpye=A1", "Did you mean 'subtype'? Known fields: dataset, type"),
-        ("completion_id=nobody", "No item is chosen by completion_id=nobody."),
+        ("completion_id=nobody", "No item matches completion_id=nobody."),
     ],
 )
 def test_a_value_that_is_none_is_refused_with_what_was_meant(database: Path, where: str, said: str) -> None:
@@ -180,6 +180,6 @@ def test_figures_of_nothing_are_no_frame(database: Path) -> None:
         ):
             with pytest.raises(UsageError, match="No item matches"):
                 ask(where="subtype=B4")
-        with pytest.raises(UsageError, match="no subtype"):
+        with pytest.raises(UsageError, match="not a valid subtype"):
             project.items("subtype=Z9")
         assert len(project.items("subtype=B4")) == 0

@@ -117,7 +117,7 @@ def test_what_stands_in_for_a_ground_truth_is_said_and_counted(tmp_path: Path) -
             "Fewer than 3 solutions are selected in 1 problem of 2.",
         ):
             assert sentence in " ".join(said.split()), sentence
-    assert "stands in" not in ranking_as(report(project), TableForm(), by_problem=False)
+    assert "replaces it" not in ranking_as(report(project), TableForm(), by_problem=False)
 
 
 def test_a_known_ground_truth_has_no_stand_in(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_what_is_missing_is_undefined_and_no_zero(project: Project) -> None:
     (line,) = (line for line in text.splitlines() if line.strip().startswith("r2"))
     assert line.split()[-3:] == ["–", "–", "–"]
     assert "+50.0" in text
-    assert "1 solution of no known model" in text
+    assert "Not shown: 1 solution without a known model." in text
 
 
 @pytest.mark.parametrize(

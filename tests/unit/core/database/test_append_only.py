@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.older import newer
+from tests.older import newer_events
 from workbench.care.backups import doctor
 from workbench.core.database import migrations, people
 from workbench.core.label import LabelEvent
@@ -54,7 +54,7 @@ def triggers(path: Path) -> set[str]:
 def test_after_a_migration_that_makes_the_table_anew_nothing_can_be_changed(
     labelled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newer(monkeypatch, "        , 'answer'  -- since 8\n", "        , 'answer'  -- since 8\n        , 'more'  {}\n")
+    newer_events(monkeypatch)
     project = open_project(labelled)
     assert {row.name for row in migrations.made(len(migrations.MIGRATIONS)) if row.kind == "trigger"} == triggers(
         labelled

@@ -90,7 +90,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path in (tmp_path, fifo, Path("/dev/null")):
-        with pytest.raises(StoreError, match="no file"):
+        with pytest.raises(StoreError, match="it is not a file"):
             Database(path, create=True)
     with pytest.raises(StoreError, match="too long"):
         Database(tmp_path / ("x" * 300), create=True)
@@ -301,7 +301,7 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
 def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     newer_events(monkeypatch)
-    with pytest.raises(StoreError, match="is of version 16 of the tables, and can't be brought up to date") as caught:
+    with pytest.raises(StoreError, match="has schema version 16 and can't be migrated, because it is read-only") as caught:
         open_to_read(path, why="")
     assert "workbench backup" in caught.value.hint
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.helpers import make_project
 from tests.unit.measuring.reviewing.desk import voted
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.core.database.selection import GOLD, GOLD_FROM, VISIBLE, items_for
+from workbench.core.database.selection import GOLD, GOLD_FROM, VISIBLE, items_sql
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.data.store.columns import query, view
@@ -57,7 +57,7 @@ def test_gold_is_the_same_in_the_view_and_where_the_program_counts(tmp_path: Pat
                 connection.execute("INSERT INTO check_items VALUES (?, 'correct', '')", (item,))
     reader = project.database.reader()
     by_view = reader.execute("SELECT completion_id, gold, gold_from FROM gold ORDER BY completion_id").fetchall()
-    asked = f"SELECT c.id, {GOLD}, {GOLD_FROM} FROM {items_for(GOLD, GOLD_FROM)} WHERE {VISIBLE} ORDER BY c.id"
+    asked = f"SELECT c.id, {GOLD}, {GOLD_FROM} FROM {items_sql(GOLD, GOLD_FROM)} WHERE {VISIBLE} ORDER BY c.id"
     assert reader.execute(asked).fetchall() == by_view
     assert len(by_view) == len(cases)
 

@@ -85,7 +85,7 @@ def test_the_newest_decision_is_in_force_in_whatever_order_they_come(project: Pr
         ({"kind": "error", "verifier": "a", "category": "odd"}, "category", "odd"),
         ({"kind": "retraction"}, "supersedes", "a retraction must name a decision"),
         ({"kind": "retraction", "supersedes": "u9"}, "supersedes", "no decision 'u9' on this item"),
-        ({"reviewer": "\n"}, "reviewer", "is no name"),
+        ({"reviewer": "\n"}, "reviewer", "'' is not a valid annotator name"),
         ({"created_at": "yesterday"}, "created_at", "created_at"),
         ({"queue": "nonsense"}, "queue", "nonsense"),
     ],

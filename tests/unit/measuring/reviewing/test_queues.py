@@ -117,8 +117,7 @@ def test_equal_answers_labelled_incorrect_come_before_other_letters_labelled_cor
     listed = rows(project, "exact-label")
     assert {key: row.score for key, row in listed.items()} == {"c1": 3.0, "c0": 2.0, "c2": 1.0}
     assert listed["c1"].why == (
-        "Exact match: both final answers are the same text (rules: “x = 1” and “x = 1”); gold says incorrect "
-        "(imported)."
+        "Both final answers are the same text (rules: “x = 1” and “x = 1”); gold says incorrect (imported)."
     )
     assert listed["c2"].why.startswith("They choose different options (rules: “A” and “C”); gold says correct")
 

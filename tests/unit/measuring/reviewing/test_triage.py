@@ -76,7 +76,7 @@ def test_the_weakest_cell_is_the_most_accurate_verifiers(
 ) -> None:
     scope = triage.weakest_cell(project)
     assert scope.verifiers == ("b",)
-    with pytest.raises(UsageError, match="Nothing is measured"):
+    with pytest.raises(UsageError, match="No verifier has been measured yet"):
         triage.weakest_cell(make_project(tmp_path_factory.mktemp("new"), numbered(1)))
 
 

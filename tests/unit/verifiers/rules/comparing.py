@@ -19,7 +19,7 @@ def compared(a: str, b: str, wanted: RequiredForm | None = None) -> Equality | N
     """
     question = TypedQuestion("")
     if wanted is not None:
-        question.__dict__["asked"] = wanted
+        question.__dict__["required"] = wanted
     reader = AnswerReader(question)
     try:
         return Comparison(reader).compare(reader.part(a), reader.part(b))

@@ -199,8 +199,6 @@ _OPPOSITE: dict[LabelVerdict, LabelVerdict] = {"correct": "incorrect", "incorrec
 
 
 class Meant(NamedTuple):
-    """A verdict and its marks."""
-
     verdict: LabelVerdict
     tags: tuple[str, ...]
     partial: float | None

@@ -288,7 +288,6 @@ def tokens_text(call: CallShown | WrittenReply) -> str:
 
 
 def cost_text(cost: float | None) -> str:
-    """Return US dollars; "" if unknown."""
     return "" if cost is None else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
 
 

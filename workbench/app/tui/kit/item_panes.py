@@ -46,8 +46,6 @@ class View(NamedTuple):
 
 
 class Pane(NamedTuple):
-    """One text, ready for a reader."""
-
     title: str
     text: Wrapped | RenderedText
 

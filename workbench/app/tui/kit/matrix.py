@@ -301,8 +301,6 @@ class MatrixCell(NamedTuple):
 
 
 class MatrixColumn(NamedTuple):
-    """One column; the cursor is attached to its key."""
-
     key: str | None
     title: str
     below: str = ""

@@ -170,8 +170,6 @@ class OptionField(Vertical):
 
     @dataclass
     class Changed(Message):
-        """Another value was typed or chosen."""
-
         field: OptionField
 
     @dataclass
@@ -249,7 +247,6 @@ class OptionField(Vertical):
             self._line.selection = Selection(0, len(self._line.value))
 
     def clear(self) -> None:
-        """Clear the typed text without a message."""
         with self._line.prevent(Input.Changed, Pick.Changed, PickMany.Changed):
             self._line.value = DEFAULT
 

@@ -48,7 +48,6 @@ def text_of(*lines: Line) -> RenderedText:
 
 
 def plain(text: str) -> Span:
-    """Return a span of the app's own words."""
     return Span(text, "dim")
 
 
@@ -158,7 +157,6 @@ def passed_words(outcomes: str) -> str:
 
 
 def all_words(outcomes: str) -> str:
-    """Return the text for a solution that fails no test."""
     if not outcomes:
         return "It has not been run."
     return (

@@ -20,7 +20,6 @@ class PathSuggester(Suggester):
 
 
 def completed(text: str) -> str | None:
-    """See `PathSuggester.get_suggestion`."""
     return next(iter(completions(text)), None)
 
 

@@ -103,7 +103,6 @@ class PromptBar(Vertical):
         line.focus()
 
     def complain(self, text: str) -> None:
-        """Show an error of the line; an empty text clears it."""
         trouble = self.query_one(".trouble", Static)
         trouble.update(Content(text))
         trouble.display = bool(text)

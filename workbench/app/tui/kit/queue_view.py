@@ -143,8 +143,6 @@ class QueueList(Static):
 
     @dataclass
     class Chosen(Message):
-        """A queue was clicked."""
-
         queue: Queue
 
     queues: Sequence[Queue] = ()

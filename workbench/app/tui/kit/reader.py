@@ -119,7 +119,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def row_count(self) -> int:
-        """Return the rows of the text as wrapped so far."""
         return 0 if self._wrapped is None else len(self._wrapped.rows)
 
     @property

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 @dataclass
 class ReaderMessage(Message, namespace="reader"):
-    """A message of a reader; `@on` selects by the reader."""
-
     reader: Reader
 
     @property
@@ -35,6 +33,4 @@ class SearchChanged(ReaderMessage, namespace="reader"):
 
 @dataclass
 class WrapReady(Message, bubble=False):
-    """A thread has wrapped the whole text."""
-
     wrapped: Wrapped

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 @dataclass
 class TableMessage(Message, namespace="virtual_table"):
-    """A message of a table; `@on` selects by the table."""
-
     table: ArrangedView
 
     @property
@@ -28,8 +26,6 @@ class TableMessage(Message, namespace="virtual_table"):
 
 @dataclass
 class RowHighlighted(TableMessage, namespace="virtual_table"):
-    """The cursor is on another row."""
-
     row_id: int
     index: int
 
@@ -93,15 +89,11 @@ class SelectionHidden(TableMessage, namespace="virtual_table"):
 
 @dataclass
 class Failed(TableMessage, namespace="virtual_table"):
-    """The source could not be read."""
-
     error: BaseException
 
 
 @dataclass
 class Counted(Message, bubble=False):
-    """A thread has counted the rows."""
-
     worker: Worker[None]
     count: int
 
@@ -124,7 +116,5 @@ class ViewReady(Message, bubble=False):
 
 @dataclass
 class PageReady(Message, bubble=False):
-    """A thread has read one page."""
-
     cache: PageCache
     page: Page

@@ -42,8 +42,6 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
 class OpenedGroup(Struct, frozen=True):
-    """An opened group: its property and its name."""
-
     by: str
     group: str
 
@@ -62,7 +60,6 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the conditions of the items in the table."""
         return (*self.of, *(Condition(step.by, "=", step.group) for step in self.path))
 
     @property
@@ -181,7 +178,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> tuple[SheetQuery, AccuracySheet]:
-        """Compute the report; return it with its request."""
         asked = self.asked
         return asked, AccuracySheet(self._counted(asked, None))
 

@@ -43,8 +43,6 @@ _NOT_GIVEN = Choice(DEFAULT, "default")
 
 
 class Heading(Static, can_focus=True):
-    """The title of a section; enter folds and unfolds it."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "fold", "Fold", show=False, id="section.fold")]
 
     class Folded(Message):
@@ -157,7 +155,7 @@ class PreviewScreen(FindingScreen):
     TITLE_TEXT = "Preview"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("preview.next", "right_square_bracket", "next", "Next call", "Go to the next request."),
-        Action("preview.raw", "o", "raw", "Raw", "Show the bodies to the byte, and back."),
+        Action("preview.raw", "o", "raw", "Raw", "Show bodies byte for byte, or formatted."),
         Action("preview.item", "i", "item", "Item", "Show the requests about another item."),
         *finding_actions("preview"),
     )

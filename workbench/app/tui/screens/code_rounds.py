@@ -175,7 +175,6 @@ def _problems(project: Project, shown: EvolutionName, questions: Sequence[int]) 
 
 
 def _chart(report: EvolutionReport) -> str:
-    """Return one line per round: tests, and pass@1 as a bar; round 0 is the initial suite."""
     lines = [f"{'round':>5} {'problems':>8} {'tests':>6} {'each':>5}  {'pass@1':<{_BAR + 7}} {'alike %':>7}  left out"]
     for row in report.rounds:
         share = row.pass_at.get(_FIRST_K)
@@ -210,7 +209,6 @@ def _by_round(found: ProblemEvolution | None, said: Callable[[ProblemRound], str
 
 
 def _perfect(found: ProblemEvolution | None) -> str:
-    """Return pass@1 by round."""
     solutions = 0 if found is None else len(found.solutions)
     return _by_round(found, lambda one: percent(one.perfect / solutions if solutions and one.kept else None, 0))
 

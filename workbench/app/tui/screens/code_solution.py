@@ -35,8 +35,6 @@ from workbench.measuring.browsing import reveal
 
 
 class ReadCode(NamedTuple):
-    """A solution's code, read and highlighted."""
-
     completion: int
     code: SolutionCode
     lines: kit_view.NumberedCode

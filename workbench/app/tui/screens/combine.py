@@ -70,8 +70,6 @@ class CombinedQuery(FigureQuery, frozen=True, kw_only=True):
 
 
 class CombinedView(NamedTuple):
-    """A report as it is shown."""
-
     report: CombinedReport
     head: str
     sheets: tuple[CombinedTable, ...]
@@ -354,7 +352,6 @@ class CombineScreen(FilterScreen, FigureScreen):
 
 
 def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the verifiers that look at the completion."""
     return tuple(name for name in names if name != BASELINE)
 
 

@@ -21,8 +21,6 @@ _ENTER = {"confirm-no": "No", "confirm-yes": "Yes"}
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Ends with True for yes; no is the default."""
-
     CSS_PATH = "confirm.tcss"
     AUTO_FOCUS: ClassVar[str] = "#confirm-no"
     ACTIONS: ClassVar[tuple[Action, ...]] = (

@@ -143,8 +143,6 @@ class SettleMany(BoxScreen[str | None]):
 
 
 class LeftOutList(BoxScreen[None]):
-    """Conflicts that were not resolved, item by item."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Continue")]
 
     def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:

@@ -149,7 +149,7 @@ class FamilyScreen(FigureScreen):
     TITLE_TEXT = "Compare all"
     asked: FamilyQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("family.open", "enter", "open_pair", "Open", "Compare the two under the cursor."),
+        Action("family.open", "enter", "open_pair", "Open", "Compare the two verifiers of the cell."),
         Action("family.measure", "o", "next_measure(1)", "Measure", "Show differences, joint errors, agreement."),
         Action("family.measure-before", "O", "next_measure(-1)", "Before", "Show the previous measure.", False),
         Action("family.who", "v", "choose", "Verifiers", "Choose the verifiers to compare."),

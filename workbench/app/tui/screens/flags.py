@@ -88,7 +88,7 @@ class FlagsScreen(TableScreen, LiveScreen):
 
     def _stored(self, flag: Flag, done: Answered) -> None:
         self.line_stored(_title(flag), flag.completion)
-        self.notify(f"Answered to {printable(', '.join(done.to))}.", markup=False)
+        self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.", markup=False)
         self.read_again()
 
     def action_open(self) -> None:

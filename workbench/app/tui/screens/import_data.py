@@ -81,7 +81,6 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
         return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: raise_if_cancelled())
 
     def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
-        """Import the file; runs in a thread."""
         return import_files(project, self._plans(), dataset=self.dataset, progress=read)
 
     @property
@@ -97,8 +96,6 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
 
 class _MovedColumn(NamedTuple):
-    """A column that was moved from one field to another."""
-
     column: str
     to: str
 

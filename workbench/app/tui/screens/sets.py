@@ -267,8 +267,6 @@ _WAITING = "Nothing was frozen: items still need labels, see above."
 
 
 class Freeze(Protocol):
-    """Freezes a planned set; called in a thread."""
-
     def __call__(self, *, new_version: bool) -> SetReport:
         """Freeze it; raise `UsageError` if a set of that name differs and no new version is requested."""
 

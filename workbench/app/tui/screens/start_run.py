@@ -361,8 +361,6 @@ def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:
 
 
 class ShownTrial(NamedTuple):
-    """The results of a trial, and its items."""
-
     trial: VerifierTrial
     items: list[ItemDetail]
 

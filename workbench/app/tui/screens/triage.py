@@ -46,8 +46,6 @@ _NAME_IT = "Name of the cause"
 
 
 class _Read(NamedTuple):
-    """The data of an opened scope."""
-
     scope: TriageScope
     tally: TriageTally
     cases: dict[int, TriageCase | None]
@@ -67,8 +65,6 @@ class _Finished(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """Something to be stored; ``work`` runs in a thread."""
-
     items: tuple[int, ...]
     work: Callable[[Project, TriageScope], _Finished]
 

@@ -190,7 +190,6 @@ class RewardGate:
             raise RequestRefused(408, "The body did not arrive.", closes=True) from error
 
     async def until_idle(self) -> None:
-        """Wait until every accepted request is answered."""
         await self._idle.wait()
 
     @contextmanager

@@ -383,7 +383,6 @@ class RewardServer:
         self._served.all_states(self._gate)
 
     async def stop(self) -> None:
-        """Accept nothing more, and answer what was accepted."""
         self._gate.stopping = True
         if self._listening is not None:
             self._listening.close()

@@ -32,7 +32,6 @@ class Address(Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """Return the beginning of people's links."""
         if self.public_url:
             return self.public_url
         name = "127.0.0.1" if self.host in _WILDCARDS else self.host
@@ -40,7 +39,6 @@ class Address(Struct, frozen=True):
 
     @property
     def is_secure(self) -> bool:
-        """Tell whether browsers connect over TLS."""
         return self.public_url.startswith("https:")
 
     @property

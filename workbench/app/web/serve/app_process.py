@@ -32,8 +32,6 @@ _LOG_TAIL = 2_000
 
 
 class Size(Struct, frozen=True):
-    """A terminal's size in cells."""
-
     width: int
     height: int
 
@@ -170,26 +168,18 @@ _MAX_PING = 64
 
 
 class KeysFrame(Struct, frozen=True):
-    """Keys, as a terminal sends them."""
-
     keys: bytes
 
 
 class Resized(Struct, frozen=True):
-    """The terminal has another size."""
-
     size: Size
 
 
 class Focused(Struct, frozen=True):
-    """The page has got or lost the focus."""
-
     has_it: bool
 
 
 class Pinged(Struct, frozen=True):
-    """The page wants a text back."""
-
     text: str
 
 

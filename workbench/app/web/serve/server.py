@@ -189,7 +189,6 @@ class AppServer:
 
     @property
     def known(self) -> dict[web.RequestHandler, str]:
-        """Return connections with a login, and whose."""
         return self._gate.known
 
     def application(self) -> web.Application:
@@ -220,7 +219,6 @@ class AppServer:
         return response
 
     async def watch(self) -> None:
-        """Check for revoked logins, forever."""
         while True:
             await asyncio.sleep(WATCH_S)
             try:

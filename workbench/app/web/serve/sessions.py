@@ -78,7 +78,6 @@ class Connection:
             reading.cancel()
 
     async def closed(self) -> None:
-        """Wait until the page's socket is closed, too."""
         for found in await asyncio.gather(*self._tasks, return_exceptions=True):
             if isinstance(found, Exception):
                 LOG.error("%s: the connection failed", inert(self.name), exc_info=found)
@@ -170,13 +169,11 @@ class Sessions:
         await connection.closed()
 
     def check(self, who: Callable[[str], str | None]) -> None:
-        """End connections whose login is no longer valid."""
         for connection in self._at_work.values():
             if who(connection.login) != connection.name:
                 connection.dismiss(Ending.REVOKED)
 
     async def close(self) -> None:
-        """End everyone's app; accept no more connections."""
         self._closing = True
         while self._at_work:
             connection = next(iter(self._at_work.values()))

@@ -81,8 +81,6 @@ def names_in(node: ast.AST) -> Names:
 
 
 class NameFinder:
-    """Finds names in statements, visiting each once."""
-
     def __init__(self) -> None:
         self._found: dict[int, tuple[ast.AST, Names]] = {}
 

@@ -258,7 +258,6 @@ def _scored(judge: str, score: float, best: float | None, single: bool, tied: bo
 
 
 def _picks(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Iterator[Grade | None]:
-    """Yield verdicts from ``results`` alone: 1 if the preferred answer was picked, 0 if another was, else a tie."""
     result = number(row.get("results"))
     told: dict[float, tuple[OutcomeWord, OutcomeWord]] = {
         1: ("correct", "incorrect"),

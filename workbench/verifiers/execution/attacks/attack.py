@@ -243,8 +243,6 @@ class AttackResult(Struct, frozen=True, kw_only=True):
 
 
 class _Theme(Struct, forbid_unknown_fields=True):
-    """A file of the corpus; the prelude is put before each program in Python."""
-
     attacks: list[Attack]
     prelude: str = ""
 

@@ -21,7 +21,8 @@ def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | N
 def prediction(outcomes: Iterable[bool | None], g: bool | None, mode: GlobalMode) -> bool | None:
     """Return f(t, g): the majority of a trajectory's outcomes and the global evaluation; a tie is incorrect.
 
-    Source: MCTS-Judge, section 3.2. How g is "combined" isn't stated: as one more vote, or to break a tie.
+    Source: MCTS-Judge, section 3.2. The paper doesn't say how g is "combined"; ``mode`` chooses: as one more vote, or
+    to break a tie.
     """
     if mode == "vote":
         return decision((*outcomes, g))

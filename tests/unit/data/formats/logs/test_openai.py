@@ -89,8 +89,8 @@ def test_a_choice_without_a_score_is_an_abstention(tmp_path: Path) -> None:
         ([event("a", "error", {"type": "Timeout", "message": "too slow"})], "missing_field", "too slow"),
         ([asked("a", "x", prompt=None)], "missing_field", "prompt"),
         ([asked("a", {"x": 1})], "wrong_type", "role and content"),
-        ([event("a", "sampling", 3)], "wrong_type", "no object"),
-        ([{"run_id": "r", "type": "match"}], "missing_field", "no event"),
+        ([event("a", "sampling", 3)], "wrong_type", "is not an object"),
+        ([{"run_id": "r", "type": "match"}], "missing_field", "is not an event"),
     ],
     ids=["not asked", "failed", "no prompt", "no text", "no object", "no event"],
 )

@@ -217,7 +217,7 @@ async def test_a_group_is_split_by_another_property_and_again(project: Project) 
         assert "A - Numeric Values · source 2 by reason" in text_of(app, "TitleBar")
         await to_cell(pilot, "good", "letter")
         await press(pilot, "a")
-        assert "its items" in notices(app)[0]
+        assert "Reasons can't be broken down: i lists the items." in notices(app)[0]
         await press(pilot, "b")
         assert screen.asked.by == "length"
         assert screen.report == accuracy(project, by="length", selection=inner)

@@ -173,6 +173,6 @@ def test_words_name_protocol_gold_and_what_is_on_its_way() -> None:
     assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its figures go on changing."]
     sheet = AccuracySheet(SMALL)
     assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))
-    assert "No items" in str(cell_sentence(SMALL, sheet.row("slow", "A")))
+    assert "No item has a verdict and gold (final)" in str(cell_sentence(SMALL, sheet.row("slow", "A")))
     long = report(row("x" * 90, None, 0.9))
     assert "accuracy 90.0 %" in str(cell_sentence(long, long.rows[0])).splitlines()[0][:78]

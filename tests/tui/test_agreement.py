@@ -389,7 +389,7 @@ def skewed(folder: Path) -> Project:
 async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) -> None:
     project = skewed(tmp_path)
     why = (
-        "Alpha and kappa measure agreement above chance, and 91.7 % of the labels say incorrect: "
+        "Alpha and kappa measure agreement above chance; 91.7 % of the labels say incorrect: "
         "chance alone would agree on 84.7 %"
     )
     async with opened(project) as (app, pilot):

@@ -455,7 +455,7 @@ async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_sa
         assert [fields[name].value for name in fields] == ["answer_subtype", "answer_type"]
         assert "swapped in the file; they are corrected" in preview(app)
         await choose(screen, type="", subtype="answer_type")
-        await until(pilot, lambda: "would be imported" in preview(app) and "wrong way round" not in preview(app))
+        await until(pilot, lambda: "would be imported" in preview(app) and "swapped in the file" not in preview(app))
         await choose(screen, completion_id="id")
         await until(pilot, lambda: preview(app).endswith("kept with the items: answer_subtype"))
         await press(pilot, "ctrl+r")

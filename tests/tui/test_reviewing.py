@@ -231,7 +231,7 @@ async def test_what_is_not_stored_is_not_shown_as_done(project: Project) -> None
         await press(pilot, "l")
         await typed(pilot, "why")
         assert stored(project) == []
-        assert [notice for notice in notices(screen.app) if "people must label" in notice]
+        assert [notice for notice in notices(screen.app) if "annotators must label it again" in notice]
         assert screen.completion == 2
         assert title(screen).startswith("0 of 3 reviewed")
         assert "saved" not in review(screen)

@@ -196,7 +196,7 @@ async def test_people_and_their_work_are_added_in_the_app(project: Project, size
         await fill(app, annotators="amira")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: not form.is_at_work)
-        assert "2 labels an item need" in str(form.query_one(".form-trouble").render())
+        assert "2 labels per item need" in str(form.query_one(".form-trouble").render())
         await fill(app, annotators="amira,ben")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))

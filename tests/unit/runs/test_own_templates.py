@@ -272,7 +272,7 @@ def test_what_a_verifier_asks_by_is_never_replaced(project: Project, by: str) ->
         )
         path.with_name("workbench.toml").write_text(entry)
     mine = draft(OURS + "# changed\n", stored=OURS)
-    with pytest.raises(UsageError, match="'mine.toml' is used by 'theirs', whose stored requests"):
+    with pytest.raises(UsageError, match=r"'mine\.toml' is used by 'theirs', whose stored requests"):
         keep(project, mine, "mine")
     assert path.read_text() == OURS
     assert keep(project, mine, "mine-2") == "mine-2.toml"

@@ -190,7 +190,7 @@ def test_duels_that_can_not_be_are_refused(project: Project, server: ScriptedSer
     options = {"base_url": server.url, "model": "arbiter"}
     with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         start_duel(project, "one", "nobody", options)
-    with pytest.raises(UsageError, match="'exact' keeps no transcripts"):
+    with pytest.raises(UsageError, match="'exact' stores no transcripts"):
         start_duel(project, "one", "exact", options)
     with pytest.raises(UsageError, match="two different judges"):
         start_duel(project, "one", "one", options)

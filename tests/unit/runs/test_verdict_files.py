@@ -125,9 +125,9 @@ def test_an_id_in_two_data_sets_needs_one_of_them(tmp_path: Path) -> None:
 
 def test_what_came_in_a_file_can_not_be_run(project: Project, tmp_path: Path) -> None:
     run = import_verdicts(project, write(tmp_path, [said(0)])).verifiers["theirs"]
-    with pytest.raises(UsageError, match="came in a file"):
+    with pytest.raises(UsageError, match="were imported from a file; it can't be run here"):
         verifying.start(project, "theirs")
-    with pytest.raises(UsageError, match="came in a file"):
+    with pytest.raises(UsageError, match="were imported from a file; it can't be run here"):
         verifying.resume(project, run)
 
 

@@ -66,7 +66,7 @@ def test_what_cannot_be_run_leaves_nothing(project: Project) -> None:
         start(project, "exakt")
     with pytest.raises(UsageError, match="no option 'colour'"):
         start(project, "slow", {"colour": "red"})
-    with pytest.raises(UsageError, match="no state"):
+    with pytest.raises(UsageError, match="'odd' is not a valid state"):
         start(project, "exact", selection=Selection((parse_condition("state=odd"),)))
     with pytest.raises(UsageError, match="its own verdicts"):
         start(project, "exact", selection=Selection((parse_condition("verdict:exact=none"),)))

@@ -135,8 +135,7 @@ class EstimateOptions(Options, frozen=True, kw_only=True):
     by: Annotated[
         str | None,
         option(
-            "Break down by these fields, with labels stratified by them; fields are those of "
-            "`workbench accuracy --by`.",
+            "Break down by these fields (those of `workbench accuracy`), with labels stratified by them.",
             metavar="FIELD[,FIELD]",
         ),
     ] = None
@@ -261,9 +260,7 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument(exists=True)]
     by: Annotated[
         str | None,
-        option(
-            "Also break accuracy down by these fields, those of `workbench accuracy --by`.", metavar="FIELD[,FIELD]"
-        ),
+        option("Also break accuracy down by these fields (those of `workbench accuracy`).", metavar="FIELD[,FIELD]"),
     ] = None
     scored_by: Annotated[
         str | None,

@@ -367,7 +367,7 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
         bool,
         option(
             "List the probes that the verifier accepted last time, with the evidence, without "
-            "running anything (with --json as JSON lines)."
+            "running anything (JSON lines on request)."
         ),
     ] = False
     at: Annotated[

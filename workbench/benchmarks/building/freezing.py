@@ -83,8 +83,10 @@ def settle(
     if dry_run:
         return report
     if not new.items and not new.questions:
-        out = ", ".join(f"{reason} {count:,}" for reason, count in report.excluded.items()) or "nothing was there"
-        raise UsageError(f"There are no items for the set {new.name!r}: {out}.", f"Look at it with {opt.dry_run}.")
+        out = ", ".join(f"{reason} {count:,}" for reason, count in report.excluded.items()) or "nothing matches"
+        raise UsageError(
+            f"There are no items for the set {new.name!r}: {out}.", f"See what is left out with {opt.dry_run}."
+        )
     stored = msgspec.json.encode(report).decode()
     frozen = freeze(project, msgspec.structs.replace(new, report=stored), new_version=new_version, judges=judges)
     return msgspec.structs.replace(

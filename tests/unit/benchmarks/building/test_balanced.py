@@ -199,7 +199,7 @@ def test_a_file_says_how_many_of_what(tmp_path: Path) -> None:
     report = build_balanced(project, BalancedOptions(quota=str(file)))
 
     assert {one.name: one.taken for one in report.strata if one.taken} == {"A1": 2, "C": 3}
-    with pytest.raises(UsageError, match="says all"):
+    with pytest.raises(UsageError, match="A file of quotas sets all numbers of questions"):
         build_balanced(project, BalancedOptions(quota=str(file), per_type=4))
     for text, wrong in ((b"[questions", "Expected"), (b"\xff", "utf-8"), (b"# " + b"x" * 2**20, "larger")):
         file.write_bytes(text)

@@ -271,7 +271,10 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}), "A run is given for d"),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),
         (HardOptions(judges=("a", "b", "always-incorrect"), minority=1), "has no run"),
-        (HardOptions(judges=FIVE, where=("question_id=q2",)), "Nothing is left"),
+        (
+            HardOptions(judges=FIVE, where=("question_id=q2",)),
+            "There are no items for the set 'hard-queue': nothing matches",
+        ),
     ],
 )
 def test_what_can_go_wrong(tmp_path: Path, asked: HardOptions, told: str) -> None:

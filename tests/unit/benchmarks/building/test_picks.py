@@ -140,7 +140,7 @@ def test_a_plan_writes_nothing(project: Project) -> None:
         ("nobody", "state=unlabelled", "No complete run of 'nobody'"),
         ("always-incorrect", "state=unlabelled", "has no run"),
         ("judge", "set=no", "There is no set 'no'"),
-        ("judge", "question_id=q2", "Nothing is left for the set 'picks': too_few_incorrect 1"),
+        ("judge", "question_id=q2", "There are no items for the set 'picks': too_few_incorrect 1"),
     ],
 )
 def test_what_can_go_wrong(project: Project, judge: str, condition: str, told: str) -> None:

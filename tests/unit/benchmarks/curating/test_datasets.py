@@ -64,7 +64,7 @@ def test_one_that_is_taken_out_counts_nowhere_until_it_comes_back(project: Proje
     assert take_in_again(project, "wrong", by="ines").items == 3
     assert with_gold(project) == 5
     assert [one.out for one in every_dataset(project)] == [None, None]
-    with pytest.raises(UsageError, match="not out"):
+    with pytest.raises(UsageError, match="The data set 'wrong' is not excluded"):
         take_in_again(project, "wrong", by="ines")
 
 
@@ -101,10 +101,10 @@ def test_its_name_is_free_once_it_has_another_one(
         (tmp_path / name).write_text(json.dumps({**row, "tests": [f"assert f() == {want}"]}) + "\n", encoding="utf-8")
     assert call("import", "p.db", "tests.jsonl")[0] == 0
     code, _, said = call("import", "p.db", "mended.jsonl", "--dataset", "tests")
-    assert (code, "renamed or taken out" in said) == (3, True)
+    assert (code, "that one can be renamed or excluded" in said) == (3, True)
     assert call("datasets", "p.db", "exclude", "tests", "--reason", "wrong tests")[0] == 0
     code, _, said = call("import", "p.db", "mended.jsonl", "--dataset", "tests")
-    assert (code, "taken out: wrong tests" in said) == (2, True)
+    assert (code, "was excluded: wrong tests" in said) == (2, True)
     assert call("datasets", "p.db", "rename", "tests", "tests-old")[1] == "tests is now called tests-old\n"
     assert call("import", "p.db", "mended.jsonl", "--dataset", "tests")[0] == 0
     assert call("datasets", "p.db")[1].splitlines() == [
@@ -133,7 +133,7 @@ def test_a_run_on_another_one_is_no_obstacle(project: Project) -> None:
 
 def test_a_name_by_which_something_may_go_on_is_kept(project: Project, tmp_path: Path) -> None:
     queue_run(project, "dataset=wrong", "paused")
-    with pytest.raises(UsageError, match="Run 1 may go on"):
+    with pytest.raises(UsageError, match="Run 1 is paused and may continue under the name 'wrong'"):
         rename(project, "wrong", "old")
     people.assign(project, ["amira"], per_item=1, selection=selection_of(["dataset=right"]))
     bundling.bundle(project, tmp_path / "away.db", annotator="amira")
@@ -145,8 +145,8 @@ def test_a_name_by_which_something_may_go_on_is_kept(project: Project, tmp_path:
     ("name", "to", "said"),
     [
         ("wrong", "right", "already"),
-        ("wrong", " ", "no name"),
-        ("wrong", "a\tb", "no name"),
+        ("wrong", " ", "' ' is not a valid data set name"),
+        ("wrong", "a\tb", r"'a\\tb' is not a valid data set name"),
         ("wrnog", "x", "no data set"),
     ],
 )

@@ -108,7 +108,7 @@ def test_types_of_people_go_first_and_proposals_can_be_left_out(project: Project
 
 
 def test_nothing_and_names_of_nothing_are_refused(project: Project) -> None:
-    with pytest.raises(UsageError, match="Nothing is left"):
+    with pytest.raises(UsageError, match="There are no items for the set 'none': nothing matches"):
         draw(project, DrawOptions(name="none", per_type=1, types="Z"))
     with pytest.raises(UsageError):
         draw(project, DrawOptions(name="pool@2", per_type=1))

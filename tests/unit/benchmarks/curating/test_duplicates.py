@@ -137,7 +137,7 @@ def test_vectors_of_a_file_find_other_wordings_with_the_same_answer(wordings: Pr
 def test_a_question_without_a_vector_is_named(wordings: Project, tmp_path: Path) -> None:
     file = tmp_path / "vectors.jsonl"
     file.write_text('{"task_id": "one", "vector": [1, 0]}\n')
-    with pytest.raises(UsageError, match="nothing of question 'three'"):
+    with pytest.raises(UsageError, match="has no vector for question 'three'"):
         find_duplicates(wordings, by_file(wordings, file), Scope(), by="amira")
 
 

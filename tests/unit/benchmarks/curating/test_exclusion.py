@@ -47,7 +47,7 @@ def test_every_exclusion_has_a_reason_and_a_person(project: Project) -> None:
     for reason, note in (("other", " "), ("duplicate", ""), ("bored", "")):
         with pytest.raises(UsageError):
             exclude(project, ["sum"], reason=reason, note=note, by="amira")
-    with pytest.raises(UsageError, match="no name"):
+    with pytest.raises(UsageError, match="'' is not a valid annotator name"):
         exclude(project, ["sum"], reason="proof", by=" ")
 
 
@@ -64,7 +64,7 @@ def test_questions_come_in_again_by_name_or_by_reason(project: Project) -> None:
     assert restore(project, EVERY, by="ben", ids=["sum", "other sum"]) == PoolChanged(restored=1, unchanged=1)
     assert restore(project, EVERY, by="ben", reason="proof") == PoolChanged(restored=1)
     assert list(out(project)) == ["empty"]
-    with pytest.raises(UsageError, match="which questions"):
+    with pytest.raises(UsageError, match="The questions to include again are missing"):
         restore(project, EVERY, by="ben")
     history = project.database.reader().execute("SELECT kind FROM curation ORDER BY id").fetchall()
     assert [kind for (kind,) in history] == ["exclude"] * 3 + ["restore"] * 2

@@ -180,7 +180,7 @@ def test_a_person_may_say_another_type_later(project: Project) -> None:
         said = say_types(project, [PersonType(question_id="one", subtype=subtype)], by="amira")
         assert (said.imported, said.refused) == (new, 0)
     assert types(project)["one"][0] == "B1"
-    with pytest.raises(UsageError, match="no subtype"):
+    with pytest.raises(UsageError, match="'number' is not a valid subtype"):
         say_types(project, [PersonType(question_id="one", subtype="number")], by="amira")
     with pytest.raises(UsageError, match="no question"):
         say_types(project, [PersonType(question_id="nobody", subtype="A1")], by="amira")

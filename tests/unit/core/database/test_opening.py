@@ -301,7 +301,7 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
 def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     newer_events(monkeypatch)
-    with pytest.raises(StoreError, match="has schema version 16 and can't be migrated, because it is read-only") as caught:
+    with pytest.raises(StoreError, match="schema version 16 and can't be migrated, because it is read-only") as caught:
         open_to_read(path, why="")
     assert "workbench backup" in caught.value.hint
 

@@ -318,7 +318,7 @@ def test_packages_bring_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(VerifierError, match="more than one runner"):
         runner_of("shouting")
     added(monkeypatch, "shouting", "ADD")
-    with pytest.raises(VerifierError, match="no runner"):
+    with pytest.raises(VerifierError, match="is not a runner"):
         runner_of("shouting")
 
 

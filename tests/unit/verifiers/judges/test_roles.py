@@ -217,7 +217,11 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
         ("compare.txt", "<|user|>: {answer}\n{analysis}", ":2: {analysis} is not a placeholder here"),
         ("compare.txt", "{{test}} {answer}", ":1: doubled braces"),
         ("compare.toml", 'x = 1\n[[messages]]\nrole = "user"\ncontent = "a"', "unknown field `x`"),
-        ("compare.toml", '[[messages]]\nrole = "user"\ncontent = "a {sense} b"', ":3: {sense} is not a placeholder here"),
+        (
+            "compare.toml",
+            '[[messages]]\nrole = "user"\ncontent = "a {sense} b"',
+            ":3: {sense} is not a placeholder here",
+        ),
         ("generate.txt", "<|user|>: Tests for {code}", "tests are written from the problem alone"),
         ("analyse.txt", "Is the logic of {code} right?", r"analyse.txt: without {title} or {focus} every .* same"),
         (

@@ -201,7 +201,7 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     kept: Annotated[
         Path | None,
         option(
-            "Write the kept problems to this file, as input of code evolve --only.",
+            "Write the kept problems to this file; `code evolve` can be restricted to it.",
             "--output",
             metavar="FILE",
             output="stream",

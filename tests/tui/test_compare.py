@@ -282,7 +282,7 @@ async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
 async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line", "g")
-        assert any("no item in common" in notice for notice in notices(app))
+        assert any("no common item that counts" in notice for notice in notices(app))
         assert text_of(app, "#compare-tests") == text_of(app, "#compare-verdict") == ""
         assert listed(app) == []
         await press(pilot, "w", "enter", "g", "g")

@@ -21,7 +21,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "import": ("data", "Read questions, references and completions from files."),
         "export": ("data", "Write items, labels or verdicts to a file."),
         "status": ("data", "Count items, questions, states and runs."),
-        "datasets": ("datasets", "List data sets; rename, exclude or restore one."),
+        "datasets": ("datasets", "List data sets; rename, remove or restore one."),
         "exclude": ("data", "Exclude items from every table, list them, find candidates."),
         "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),
         "complete": ("completions", "Have models write completions of a set's questions."),

@@ -148,9 +148,9 @@ def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
         from workbench.benchmarks.presets import licence_lines, license_as_published
 
         return Output(license_as_published(project), licence_lines)
-    from workbench.benchmarks.curating.pool import license_source
+    from workbench.benchmarks.curating.pool import set_licence
 
-    known = license_source(project, options.source, options.licence)
+    known = set_licence(project, options.source, options.licence)
     return Output({"source": options.source, "licence": known}, lambda _: [f"{options.source}: {known or 'unknown'}"])
 
 

@@ -187,7 +187,7 @@ def _exclude(project: Project, chosen: dict[int, str], by: str, note: str) -> Po
 _LONGEST = 200
 
 
-def license_source(project: Project, source: str, licence: str) -> str | None:
+def set_licence(project: Project, source: str, licence: str) -> str | None:
     """Set the licence of a source. Return the stored value; None if ``licence`` says that it is unknown.
 
     Raises:

@@ -36,7 +36,7 @@ _NO_NAME: Final = re.compile(r"[^\w.+@-]+")
 
 
 class ScalingPoint(Struct, frozen=True):
-    """A model with a number of tests.
+    """One point of a scaling curve: a model that writes tests, and their number per problem.
 
     Attributes:
         suite: The name of the suite, and of the verifier that runs it.

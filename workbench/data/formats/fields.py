@@ -272,10 +272,10 @@ def looks_swapped(pairs: Iterable[Pair]) -> bool:
 
 
 class TypeReader:
-    """Reads the type fields of a file's rows; caches the few pairs that repeat.
+    """Reads answer type and subtype of a file's rows; caches the few pairs of codes that repeat.
 
     Args:
-        one_column: The file has only one of the two columns, which may contain both kinds of codes.
+        one_column: The file has only one of the two columns; its cells may be codes of types or of subtypes.
     """
 
     def __init__(self, *, one_column: bool = False) -> None:

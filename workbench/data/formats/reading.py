@@ -345,7 +345,7 @@ def first_task_ids(plan: FilePlan) -> list[str]:
 
 @contextmanager
 def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
-    """Run `read_records` on a file of items.
+    """Yield the items of a file, as `read_records` reads them.
 
     Raises:
         FormatError: The file can't be read in its format.

@@ -148,7 +148,7 @@ def _mentions(text: str, name: str) -> bool:
 
 
 def has_unknown(text: str) -> bool:
-    """Return whether an expression contains letters, other than in words and in names of functions and figures."""
+    """Return whether an expression has an unknown: a letter outside words, functions and names such as triangle ABC."""
     if _OPERATOR.search(text) or quantity(text) is not None:
         return False
     rest = _CONSTANT.sub(" ", _WORD.sub(" ", _APPLICATION.sub(" ", _MACRO.sub(" ", text))))

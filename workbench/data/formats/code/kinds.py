@@ -58,7 +58,7 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
         task_id=task_id,
         prompt=row.text("prompt"),
         canonical=row.maybe_text("canonical_solution") or "",
-        canonical_by=_writer(row),
+        canonical_by=_canonical_author(row),
         entry_point=row.maybe_text("entry_point"),
         setup=row.maybe_text("setup") or "",
         language=row.maybe_text("language") or "python",
@@ -92,7 +92,7 @@ def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
     )
 
 
-def _writer(row: CodeRow) -> Writer:
+def _canonical_author(row: CodeRow) -> Writer:
     said = row.maybe_text("canonical_solution_by")
     if said is None:
         return "model" if "proposed_tests" in row.cells else "human"

@@ -60,7 +60,10 @@ def test_who_writes_tests_has_effort_and_fields_of_its_own(strategy: str) -> Non
         ({"test_reasoning_effort": "low"}, "test_reasoning_effort: it goes with test_model"),
         ({"test_extra_body": "{}"}, "test_extra_body: it goes with test_model"),
         ({"test_model": "w", "test_extra_body": "[1]"}, "test_extra_body: it takes a JSON object"),
-        ({"test_model": "w", "test_extra_body": '{"messages": []}'}, "test_extra_body: 'messages' is what"),
+        (
+            {"test_model": "w", "test_extra_body": '{"messages": []}'},
+            "test_extra_body: 'messages' is a field that the judge sets itself",
+        ),
         ({"test_model": "w", "test_reasoning_effort": "very high"}, "test_reasoning_effort: it takes one word"),
     ],
 )

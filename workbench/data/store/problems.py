@@ -262,9 +262,8 @@ def _contradicted(record: ProblemRecord, code: str, field: str, other: str) -> R
         code=code,
         field=field,
         message=f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
-        "Give it an id of its own, import the file as another data set (that one can be renamed or excluded: workbench "
-        'datasets), or give corrected tests a suite of their own (a field suites: {"name": [tests]}); single wrong '
-        "tests are set apart with x on the problem.",
+        "Give it another id, import the file as another data set (that one can be renamed or excluded), or give "
+        'corrected tests a separate suite (a field suites: {"name": [tests]}); single wrong tests can be excluded.',
         raw=record.raw[:KEPT_RAW],
     )
 

@@ -269,7 +269,8 @@ async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path:
 
 
 async def test_the_palette_finds_a_matter_by_its_words(tmp_path: Path) -> None:
-    async with opened(open_matters(tmp_path)) as (app, _):
+    async with opened(open_matters(tmp_path)) as (app, pilot):
+        await until(pilot, lambda: screen_of(app, HomeScreen).matters)
         helps = [command.help for command in app.get_system_commands(app.screen)]
         assert "3 conflicts wait for chen to adjudicate." in helps
         assert not any("Matter with" in text for text in helps)

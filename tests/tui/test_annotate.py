@@ -358,6 +358,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         it.screen._look_again()
         await it.settle()
         assert {"1", "0", "x", "t", "l", "C"} <= set(it.screen.active_bindings)
+        assert "0 done · 6 left" in it.title()
         await it.press("1")
         assert len(labels(project)) == 1
 

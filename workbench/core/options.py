@@ -121,8 +121,8 @@ def argument(metavar: str | None = None, /, **spelling: Unpack[Spelling]) -> Met
 
 
 def plot_folder(plots: str) -> Meta:
-    """Declare the option of a folder for plots; the words end in "to this folder, each" or the like."""
-    description = f"Write {plots} as SVG, PDF and PNG (needs the extra figures)."
+    """Declare the option of a folder that gets these plots."""
+    description = f"Write {plots} to this folder, as SVG, PDF and PNG (needs the extra figures)."
     return option(description, metavar="FOLDER", output="file", folder=True)
 
 

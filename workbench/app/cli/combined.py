@@ -37,7 +37,7 @@ class CostOptions(Options, frozen=True, kw_only=True):
     ] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
-    figures: Annotated[Path | None, plot_folder("plots of accuracy against it to this folder,")] = None
+    figures: Annotated[Path | None, plot_folder("plots of accuracy against cost")] = None
     force: Force = False
 
 
@@ -230,7 +230,7 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
 class CalibrateOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument("VERIFIER")]
     folds: Annotated[int, option("Number of cross-validation folds; a question is in one fold.", ge=2, le=1_000)] = 5
-    figures: Annotated[Path | None, plot_folder("reliability plots to this folder, each")] = None
+    figures: Annotated[Path | None, plot_folder("reliability plots")] = None
     gold: Gold = "final"
     where: Where = ()
     force: Force = False
@@ -270,7 +270,7 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
             metavar="VERIFIER",
         ),
     ] = None
-    figures: Annotated[Path | None, plot_folder("curves of scores by step to this folder, each")] = None
+    figures: Annotated[Path | None, plot_folder("curves of scores by training step")] = None
     basis: Basis = Basis()
     force: Force = False
 

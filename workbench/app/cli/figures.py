@@ -202,7 +202,7 @@ class ReportOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
         Path | None, option("Output file; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
     ] = None
-    figures: Annotated[Path | None, plot_folder("its plots to this folder, each")] = None
+    figures: Annotated[Path | None, plot_folder("the report's plots")] = None
     format: Annotated[
         Literal["html", "markdown"] | None,
         option("Format of the report.  [default: markdown if the file's name ends in .md, else html]"),

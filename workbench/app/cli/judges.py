@@ -231,7 +231,7 @@ class SweepOptions(Options, frozen=True, kw_only=True):
         bool, option("Start the runs in the background and return; repeat the command to see the result.")
     ] = False
     trust: Trust = False
-    figures: Annotated[Path | None, plot_folder("plots of accuracy by each numeric setting to this folder,")] = None
+    figures: Annotated[Path | None, plot_folder("plots of accuracy by each numeric option")] = None
     force: Force = False
 
 

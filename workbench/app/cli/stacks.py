@@ -40,7 +40,7 @@ class StackOptions(Options, frozen=True, kw_only=True):
     ] = 1.0
     most_stages: Annotated[int, option("Maximum number of stages in a stack.", ge=1, le=4)] = 3
     folds: Annotated[int, option("Number of cross-validation folds; a question is in one fold.", ge=2, le=1_000)] = 5
-    figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost to this folder,")] = None
+    figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost")] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
     force: Force = False

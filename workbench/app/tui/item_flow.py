@@ -123,7 +123,7 @@ New items appear here by themselves{assign}.
 
 {leave}
 
-{older} goes back to your own labels, {undo} takes the last one back.
+{older} goes back to your own labels, {undo} retracts the last one.
 """
 _BUNDLE = "If you work on a bundle, send the file back: the coordinator merges its labels."
 _ASSIGN = " once you open label slots with the command Assign ({palette})"
@@ -351,15 +351,15 @@ class ItemFlow(JudgingScreen):
 
     def _fetched(self, texts: CardTexts | None) -> None:
         self._fetching = False
-        if self._desk is not None and self._desk.paused:
-            texts = None
-        texts = self._with_known_type(texts)
+        is_paused = self._desk is not None and self._desk.paused
+        texts = None if is_paused else self._with_known_type(texts)
         open_ones = {one.item.completion for one in (self._current, *self._waiting) if one is not None}
         if texts is not None and texts.item.completion not in open_ones:
             self._waiting.append(texts)
         if self._current is None and not self._busy:
             if self._waiting:
                 self._advance()
+                self._count()
             else:
                 self._show_empty()
 

@@ -165,7 +165,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who picks or predicts."),
         Action("combine.sizes", "at", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
-        Action("combine.by-before", "B", "next_group(-1)", "By back", "The previous property.", False),
+        Action("combine.by-before", "B", "next_group(-1)", "By back", "Break down by the previous property.", False),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),

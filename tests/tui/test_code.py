@@ -458,5 +458,5 @@ async def test_words_of_code_are_explained_beside_the_keys(tmp_path: Path) -> No
         await settle(pilot)
         await press(pilot, "question_mark")
         said = text_of(app, "#help-keys")
-        for word in ("suite", "pattern", "forgeable", "L1 L2 L3", "set apart"):
+        for word in ("suite", "pattern", "forgeable", "L1 L2 L3", "excluded"):
             assert word in said

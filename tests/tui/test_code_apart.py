@@ -1,4 +1,4 @@
-"""Tests that people set apart on Problem, and solutions that are run again."""
+"""Tests that people exclude on Problem, and solutions that are run again."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ async def test_x_sets_a_test_apart_with_a_reason_and_z_takes_it_back(project: Pr
         await settle(pilot)
         assert apart(project) == [(4, "the problem doesn't say [what]")]
         assert "2 pass all tests" in text_of(app, "#code-problem-caption")
-        assert "(1 set apart)" in text_of(app, "#code-problem-caption")
+        assert "(1 excluded)" in text_of(app, "#code-problem-caption")
         document = app.screen.query_one("#code-problem-test", Reader).document
         assert document is not None
-        assert "set apart: the problem doesn't say [what] (" in document.text
+        assert "excluded: the problem doesn't say [what] (" in document.text
         await press(pilot, "x")
         await settle(pilot)
         assert apart(project) == []
@@ -60,7 +60,7 @@ async def test_x_sets_a_test_apart_with_a_reason_and_z_takes_it_back(project: Pr
         await settle(pilot)
         assert apart(project) == []
         await press(pilot, "z")
-        assert "No test was set apart here." in notices(app)
+        assert "No test was excluded here." in notices(app)
         assert screen.is_current
 
 

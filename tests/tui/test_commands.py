@@ -17,8 +17,8 @@ from workbench.app.tui.screens.verb import VerbScreen
 @pytest.mark.parametrize(
     ("typed", "wanted"),
     [
-        ("suspect test", "Set apart"),
-        ("exclude test", "Set apart"),
+        ("suspect test", "Exclude"),
+        ("exclude test", "Exclude"),
         ("remove data", "Datasets …"),
         ("datasets", "Datasets …"),
         ("data sets", "Datasets …"),

@@ -41,7 +41,7 @@ OUTCOMES: Final[dict[str, str]] = {
     "s": "no Python: a syntax error",
     "x": "killed, or never reported",
     "n": "not run",
-    "b": "set apart: it counts for nobody",
+    "b": "excluded: it never counts",
 }
 """Outcome letters of a test and their meanings."""
 PASS: Final = "p"

@@ -56,7 +56,7 @@ def family(
         against: The reference; it belongs to the family even if it is not among ``verifiers``.
 
     Raises:
-        UsageError: There are fewer than two verifiers, one has no complete run, or no pair has items in common.
+        UsageError: There are fewer than two verifiers, one has no complete run, or no pair has common items.
     """
     protocol = protocol or protocol_of(project)
     names = tuple(dict.fromkeys((*(verifiers or comparable(project)), *((against,) if against else ()))))
@@ -406,7 +406,7 @@ def classes_table(report: JointErrorReport) -> Table:
 def best_pair(report: JointErrorReport) -> str:
     known = [pair for pair in report.errors if pair.either_right is not None]
     if not known:
-        return "No two of them have an item with gold in common."
+        return "No two of them have a common item with gold."
     best = max(known, key=lambda pair: pair.either_right or 0.0)
     return (
         f"{best.a} and {best.b} are both wrong on the smallest share: {best.errors.both_wrong:,} of "

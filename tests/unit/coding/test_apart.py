@@ -1,4 +1,4 @@
-"""Single tests that people set apart: in no figure from then on, and back in all when that is retracted."""
+"""Single tests that people exclude: in no figure from then on, and back in all when that is retracted."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_command_line_sets_apart_lists_and_takes_back(
     assert WHY in call("code", "exclude", path, "--list")[1]
     assert "already" in call(*number, "--reason", "again")[1]
     assert call(*number, "--undo")[0] == 0
-    assert call("code", "exclude", path, "--list")[1] == "0 set apart\n"
+    assert call("code", "exclude", path, "--list")[1] == "0 excluded\n"
     assert clip(project).passing == 1
 
 

@@ -45,4 +45,4 @@ def test_the_report_and_the_briefing_say_what_execution_measured(project: Projec
     assert "asked" in text
     sentences = [matter.sentence for matter in briefed(project).briefing or [] if matter.kind == "tests"]
     assert sentences
-    assert "pass@1 58.3 % (mean over problems); 1 test passed by every solution, 1 test set apart." in sentences[0]
+    assert "pass@1 58.3 % (mean over problems); 1 test passed by every solution, 1 test excluded." in sentences[0]

@@ -76,7 +76,7 @@ def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> 
 
     def started(info: RunInfo) -> None:
         said = (
-            f"{counted(info.selected or 0, 'solution')} run again by {printable(name)}; tests set apart are left out."
+            f"{counted(info.selected or 0, 'solution')} run again by {printable(name)}; excluded tests are left out."
         )
         screen.notify(said, markup=False)
 

@@ -20,7 +20,7 @@ PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
     "waiting": "solutions wait to be run",
     "differs": "tests and gold differ",
     "suites": "solutions pass one suite and fail another",
-    "broken": "no test counts: every one is broken or set apart",
+    "broken": "no test counts: every one is broken or excluded",
 }
 """Descriptions of the kinds."""
 

@@ -206,7 +206,7 @@ def confounding(found: Confounded) -> str:
 
 def _pairs(report: AgreementReport) -> str:
     if not report.cohen_kappa:
-        return "pairs: no two people have an item in common"
+        return "pairs: no two people have a common item"
     shown = listed(pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
     lines = [shown + _more(report.cohen_kappa)]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]

@@ -12,7 +12,7 @@ FATES: Final[dict[Fate, str]] = {
     "none": "passed by no solution",
     "all": "passed by every solution",
     "broken": "broken: the reference solution fails it too",
-    "apart": "set apart",
+    "apart": "excluded",
     "mixed": "passed by some",
 }
 """Descriptions of the results."""

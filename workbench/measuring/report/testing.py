@@ -65,7 +65,7 @@ def _problem_columns(*, several: bool) -> Columns[ProblemFigures]:
         count("by all", lambda row: row.count("all"), over="passed"),
         count("by none", lambda row: row.count("none"), over="passed"),
         count("broken", lambda row: row.count("broken"), over="not counted"),
-        count("set apart", lambda row: row.count("apart"), over="not counted"),
+        count("excluded", lambda row: row.count("apart"), over="not counted"),
         word("Solutions in order (tests passed)", _order),
     )
 

@@ -186,7 +186,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
     """Comparisons of several verifiers with each other, or of all with one, corrected for multiple tests.
 
     Attributes:
-        family: Every pair with items in common, A ranked above B; or the reference as B.
+        family: Every pair with common items, A ranked above B; or the reference as B.
         members: The verifiers, the most accurate first.
         apart: Pairs without common counted items.
         against: The reference of all comparisons; None for all pairs.

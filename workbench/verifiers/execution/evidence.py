@@ -129,7 +129,7 @@ class _ExcludedTests(NamedTuple):
         if not self.tests:
             return ""
         why = f": {self.error}" if self.error else ""
-        return f"{counted(self.tests, 'test')} set apart{why}"
+        return f"{counted(self.tests, 'test')} excluded{why}"
 
 
 def _count_excluded(problem: Problem, found: Mapping[str, Execution]) -> _ExcludedTests:

@@ -215,10 +215,10 @@ def test_it_works_in_runs_only() -> None:
 
 def test_broken_tests_count_for_nobody() -> None:
     found = verdict(ran("pb"), ran("b"))
-    assert (found.outcome, found.score, found.detail) == (Outcome.CORRECT, 1.0, "2 tests set apart")
+    assert (found.outcome, found.score, found.detail) == (Outcome.CORRECT, 1.0, "2 tests excluded")
     found = verdict(ran("bf"), ran("p"))
     assert (found.outcome, found.score, found.rule) == (Outcome.INCORRECT, 0.5, "test.base.2")
-    assert (found.detail or "").endswith(" · 1 test set apart")
+    assert (found.detail or "").endswith(" · 1 test excluded")
     found = verdict(ran("bb"))
     assert (found.outcome, found.score, found.reason) == (Outcome.ABSTAIN, None, "broken_tests")
 
@@ -231,7 +231,7 @@ def test_a_verdict_says_by_what_error_tests_are_broken() -> None:
     assert (found.outcome, found.reason, found.detail) == (Outcome.ABSTAIN, "broken_tests", error)
     mixed = structs.replace(problem, suites={"base": (*tests, *ADD.suites["base"][:1])})
     found = ExecutionVerifier().verdict(mixed, CODE, "program", [{"base": ran("bbp")}]).verdict
-    assert found.detail == f"2 tests set apart: {error}"
+    assert found.detail == f"2 tests excluded: {error}"
 
 
 def test_a_test_that_was_not_run_hides_no_failure_behind_it() -> None:

@@ -95,4 +95,4 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
 def _test_lines(found: Sequence[ExcludedSuiteTest]) -> Iterator[str]:
     for one in found:
         yield "\t".join((one.dataset, one.task_id, one.suite, str(one.test), one.by, one.reason))
-    yield f"{len(found)} set apart"
+    yield f"{len(found)} excluded"

@@ -183,7 +183,7 @@ def cell_sentence(
     if pair is None:
         unblinded = row.unblinded + column.unblinded
         why = f" that counts: {counted(unblinded, 'label')} of theirs unblinded" if unblinded else ""
-        return names + Content(f" · no item in common{why}")
+        return names + Content(f" · no common item{why}")
     kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
     by = report.shared_by
     shares = f"in common: {words.shared(pair, by=by)}" if by else ""
@@ -215,7 +215,7 @@ def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[A
     if view == "people":
         columns, records = words.people_columns(report.per_annotator), report.per_annotator
     elif view == "pairs":
-        columns, records = words.pair_columns("items in common"), report.cohen_kappa
+        columns, records = words.pair_columns("common items"), report.cohen_kappa
     elif view == "groups":
         columns, records = words.group_columns("group", report.by), report.groups
     else:

@@ -31,7 +31,7 @@ WORDS: Final[dict[str, str]] = {
     "forgeable": "A pass that only the sandboxed process reports (~): a cheating solution could claim it. "
     "Direct calls (assert f(1) == 2) are compared outside, where it can't.",
     "L1 L2 L3": "How a solution was isolated: by limits alone; by Landlock and seccomp; also in separate namespaces.",
-    "set apart": "A test that was excluded by hand, with a reason (x): it does not count. Broken: the reference fails.",
+    "excluded": "A test that was excluded by hand, with a reason (x): it does not count. Broken: the reference fails.",
     "pass@1": "The share of solutions that pass every test that counts; – where no test counts.",
 }
 """Explanations on the code screens."""
@@ -65,11 +65,11 @@ def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate
 
 
 def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str:
-    """Return where a test is judged, or why it is set apart."""
+    """Return where a test is judged, or why it is excluded."""
     if test is None:
         return "no such test"
     if (reason := matrix.excluded.get(position)) is not None:
-        return f"set apart: {reason.words}"
+        return f"excluded: {reason.words}"
     fault = matrix.faults.get(test)
     return PLACES[matrix.where[test]] if fault is None else f"broken: the reference solution fails it too: {fault}"
 
@@ -160,7 +160,7 @@ def all_words(outcomes: str) -> str:
     if not outcomes:
         return "It has not been run."
     return (
-        "It passes every test it was run on." if counted(outcomes) else "No test counts: all are broken or set apart."
+        "It passes every test it was run on." if counted(outcomes) else "No test counts: all are broken or excluded."
     )
 
 

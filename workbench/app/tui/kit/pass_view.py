@@ -36,7 +36,7 @@ SHORT: Final[dict[str, str]] = {
     "s": "syntax error",
     "x": "killed",
     "n": "not run",
-    "b": "set apart",
+    "b": "excluded",
 }
 """The letters in a word or two; `OUTCOMES` has more."""
 
@@ -149,7 +149,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
         " of each solution's own" if matrix.own else "",
         f" ({FORGEABLE} {forgeable} forgeable)" if forgeable else "",
         f" ({broken} broken)" if broken else "",
-        f" ({len(matrix.excluded)} set apart)" if matrix.excluded else "",
+        f" ({len(matrix.excluded)} excluded)" if matrix.excluded else "",
         " · by ",
         (found_by(matrix), "bold"),
         f"\n{done} · {share}",
@@ -179,7 +179,7 @@ _WORDS: Final[dict[str, str]] = {
     "s": "syntax",
     "x": "killed",
     "n": "not run",
-    "b": "set apart",
+    "b": "excluded",
 }
 
 

@@ -50,7 +50,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         Action("code.run", "w", "choose_run", "Run", "Choose the run and suite of the outcomes."),
         Action("code.start", "a", "start", "Start", "Run the solutions against a suite of tests."),
         Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
-        Action("code.tests", "i", "tests", "Tests", "List all tests: passed by all, by none, set apart."),
+        Action("code.tests", "i", "tests", "Tests", "List all tests: passed by all, by none, excluded."),
         Action("code.evolution", "o", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
         Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", False),
         Action("code.again", "r", "again", "Read again", "Read the problems again.", False),

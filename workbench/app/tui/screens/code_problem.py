@@ -33,14 +33,14 @@ from workbench.core.selection import Condition
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
 from workbench.measuring.browsing import reveal_each
 
-_WHY_APART: Final = "Why set the test apart?"
+_WHY_APART: Final = "Why exclude the test?"
 
 
 class TestDecision(Struct, frozen=True):
     """A decision on one test.
 
     Attributes:
-        before: Why it was set apart before; "" if it was not.
+        before: Why it was excluded before; "" if it was not.
     """
 
     __test__ = False
@@ -87,7 +87,7 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", False),
-        Action("code-problem.exclude", "x", "exclude", "Set apart", "Exclude a suspect test from metrics; asks why."),
+        Action("code-problem.exclude", "x", "exclude", "Exclude", "Exclude a suspect test from metrics; asks why."),
         Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", False),
         Action("code-problem.undo", "z", "undo", "Undo", "Undo the last decision on a test.", False),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
@@ -254,7 +254,7 @@ class CodeProblemScreen(LiveScreen):
     def _this(matrix: PassMatrix) -> tuple[Condition, Condition]:
         return Condition("dataset", "=", matrix.dataset), Condition("question_id", "=", matrix.problem.task_id)
 
-    # -- tests that are set apart -------------------------------------------------------------------
+    # -- tests that are excluded -------------------------------------------------------------------
 
     def action_exclude(self) -> None:
         matrix, position = self.matrix, self.query_one(PassGrid).column_key
@@ -263,7 +263,7 @@ class CodeProblemScreen(LiveScreen):
         reason = matrix.excluded[position].reason if position in matrix.excluded else ""
         test = TestDecision(self.question, matrix.suite, position, reason)
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
-            self.notify("Tests of one solution's own can't be set apart.", markup=False)
+            self.notify("Tests of one solution's own can't be excluded.", markup=False)
         elif test.was_excluded:
             self._decide(test, None)
         else:
@@ -279,7 +279,7 @@ class CodeProblemScreen(LiveScreen):
 
     def action_undo(self) -> None:
         if not self._decided:
-            self.notify("No test was set apart here.", markup=False)
+            self.notify("No test was excluded here.", markup=False)
             return
         last = self._decided.pop()
         self._store(last, last.before if last.was_excluded else None)

@@ -1,4 +1,4 @@
-"""Tests of all code problems in one list: passed by every solution, by none, or set apart."""
+"""Tests of all code problems in one list: passed by every solution, by none, or excluded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOLD = {"none": Cell("by none", "error"), "all": Cell("by all", "dim"), "mixed"
 
 
 def _fate(test: TestFigures) -> Cell:
-    return _TOLD.get(test.fate) or Cell("set apart" if test.fate == "apart" else "broken", "warning")
+    return _TOLD.get(test.fate) or Cell("excluded" if test.fate == "apart" else "broken", "warning")
 
 
 def _columns(*, several: bool) -> Columns[TestFigures]:

@@ -336,7 +336,7 @@ def _own(one: FamilyMember) -> Content:
 def _tested(sheet: FamilySheet, a: str, b: str) -> Content:
     pair = sheet.pair(a, b)
     if pair is None:
-        return Content(" · no item in common that counts")
+        return Content(" · no common item that counts")
     difference, says = turned(pair, a, sheet.family.level)
     low, high = pair.ci if pair.a == a else (-pair.ci[1], -pair.ci[0])
     first, second = (pair.only_a, pair.only_b) if pair.a == a else (pair.only_b, pair.only_a)

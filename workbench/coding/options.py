@@ -46,7 +46,7 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
     scratch: Annotated[
         str | None,
         option(
-            "Size of an empty folder that programs may write in, such as 16MB; the option scratch of the "
+            "Maximum size of the folder that programs may write in, such as 16MB; same as the option scratch of the "
             "verifier execution.",
             metavar="MEGABYTES",
         ),
@@ -54,7 +54,7 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
     python: Annotated[
         str | None,
         option(
-            "Python interpreter for the programs, such as one with packages; the option python of the "
+            "Python interpreter for the programs, such as one with packages; same as the option python of the "
             "verifier execution.",
             metavar="PATH",
         ),

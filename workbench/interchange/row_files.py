@@ -100,7 +100,10 @@ class RowFile(ABC):
         return *cells, outcomes, sum(one.forgeable for one in runs), min(one.level for one in runs)
 
     def _named_twice(self, name: str) -> UsageError:
-        return UsageError(f"{self.plan.path} has a column {name!r} already.", f"Rename the new: {opt.prefix:judged_}")
+        return UsageError(
+            f"{self.plan.path} has a column {name!r} already.",
+            f"Choose another prefix for the new columns: {opt.prefix:judged_}",
+        )
 
 
 class LinesFile(RowFile):

@@ -67,7 +67,9 @@ class SolutionExecutor:
 
     def __init__(self, verifier: SandboxedVerifier, workers: int, timeout: float | None = None) -> None:
         if len(verifier.seeds) > 1:
-            raise UsageError("hash_seeds is for runs.", "As a reward each solution is run once.")
+            raise UsageError(
+                "A reward has no option hash_seeds.", "It runs each solution only once; leave hash_seeds out."
+            )
         self.level: Level = level_of(verifier.wanted, allow_unsafe=False, scratch=verifier.scratch > 0)
         self._verifier = verifier
         self._timeout = timeout

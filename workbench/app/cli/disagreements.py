@@ -125,7 +125,7 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
         str | None,
         option("Verifier whose verdict is an error; with errors and list, show only this verifier.", metavar="NAME"),
     ] = None
-    category: Annotated[ErrorCategory | None, option("Kind of the verifier's error.")] = None
+    category: Annotated[ErrorCategory | None, option("Kind of error to record for a wrong verdict.")] = None
     note: Annotated[
         str,
         option(

@@ -366,8 +366,8 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
     accepted: Annotated[
         bool,
         option(
-            "List the probes that the verifier accepted last time, with the evidence, without "
-            "running anything (JSON lines on request)."
+            "List the probes that the verifier wrongly accepted in its last probe run, with its replies; "
+            "nothing is run (--json: JSON lines)."
         ),
     ] = False
     at: Annotated[

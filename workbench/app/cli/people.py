@@ -114,7 +114,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     where: Where = ()
-    order: Annotated[OrderName, option("Order in which items are handed to annotators, who don't see it.")] = "random"
+    order: Annotated[OrderName, option("Order in which annotators get the items; they aren't told which.")] = "random"
     verifiers: Annotated[
         tuple[str, ...], option("Verifier whose verdicts decide the order (repeatable).", "--verifier", metavar="NAME")
     ] = ()
@@ -499,7 +499,8 @@ def _cells(flag: Flag) -> list[str]:
 
 class HistoryOptions(Options, frozen=True, kw_only=True):
     item: Annotated[
-        str | None, option("Show only events of this item and of its question's answer type.", metavar="COMPLETION_ID")
+        str | None,
+        option("Show only events on this item, and on the answer type of its question.", metavar="COMPLETION_ID"),
     ] = None
     annotator: Annotated[str | None, option("Show only events of this person.", metavar="NAME")] = None
     lines: Annotated[bool, option("Print one JSON line per event, in the format of `workbench labels DB import`.")] = (

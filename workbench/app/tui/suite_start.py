@@ -75,9 +75,7 @@ def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> 
     work = partial(verifying.start, screen.project, name, selection=chosen, ask_again=True)
 
     def started(info: RunInfo) -> None:
-        said = (
-            f"{counted(info.selected or 0, 'solution')} run again by {printable(name)}; excluded tests are left out."
-        )
+        said = f"{counted(info.selected or 0, 'solution')} run again by {printable(name)}; excluded tests are left out."
         screen.notify(said, markup=False)
 
     screen.in_background(work, started, group="run-again")

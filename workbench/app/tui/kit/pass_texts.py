@@ -159,9 +159,7 @@ def passed_words(outcomes: str) -> str:
 def all_words(outcomes: str) -> str:
     if not outcomes:
         return "It has not been run."
-    return (
-        "It passes every test it was run on." if counted(outcomes) else "No test counts: all are broken or excluded."
-    )
+    return "It passes every test it was run on." if counted(outcomes) else "No test counts: all are broken or excluded."
 
 
 def isolation_text(execution: Execution) -> str:

@@ -72,7 +72,10 @@ async def test_a_marked_solution_is_compared_with_a_second_one(project: Project)
             "3",
         ]
         await go(pilot, "S", "w", "escape", "escape", "vertical_line", "vertical_line")
-        assert notices(app)[-2:] == ["Marked; the same key on another solution compares the two.", "No longer marked."]
+        assert notices(app)[-2:] == [
+            "Marked. Press the same key on another solution to compare the two.",
+            "No longer marked.",
+        ]
         assert screen_of(app, CodeProblemScreen).query_one(PassGrid).rows[0].lead[0].text == " 0"
 
 

@@ -170,7 +170,7 @@ async def test_what_changed_meanwhile_is_left_out_and_listed(project: Project) -
         put(project, "ben", 2, "unsuitable", reason="proof", at="2025-02-01T00:00:00.000000Z")
         await press(pilot, "1", "enter")
         assert on(app, LeftOutList)
-        assert "c1  A label of this item has changed meanwhile." in seen(app)
+        assert "c1  A label of this item has changed in the meantime." in seen(app)
         await press(pilot, "enter")
         assert on(app, ConflictClassScreen)
     assert decisions(project) == [(1, "correct"), (3, "correct")]

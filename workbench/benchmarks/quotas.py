@@ -295,5 +295,5 @@ def read_quotas(document: dict[str, Any], place: str) -> Quotas:
         strata[code.code] = count
     for type_, strata in wanted.items():
         if type_ in strata and len(strata) > 1:
-            raise UsageError(f"{place}:questions: {type_} is there both as a whole and by subtypes.", "Keep one.")
+            raise UsageError(f"{place}:questions: {type_} is given both as a whole and by subtypes.", "Keep one.")
     return Quotas(wanted)

@@ -254,7 +254,7 @@ def read_scored_rows(path: Path) -> ScoredRows:
 def _require_known(path: Path, line: int, dataset: str) -> None:
     if dataset not in DATASETS:
         raise FormatError(
-            f"{path}:{line}:dataset: {dataset!r} is none of the data sets.", f"They are {', '.join(DATASETS)}."
+            f"{path}:{line}:dataset: {dataset!r} is not one of the data sets.", f"They are {', '.join(DATASETS)}."
         )
 
 

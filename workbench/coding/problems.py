@@ -348,7 +348,7 @@ def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[
         return lambda _: None
     first, last = (_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
     if first > last:
-        raise UsageError(f"{opt.since:{first}} is later than {opt.until:{last}}.", "Turn them round.")
+        raise UsageError(f"{opt.since:{first}} is later than {opt.until:{last}}.", "Swap them.")
     days = problems.own_fields(project.database.reader(), dataset.id, _CONTEST)
 
     def why(question: int) -> str | None:

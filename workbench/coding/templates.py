@@ -88,7 +88,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
     for one in given:
         role, file = _role(one, roles)
         if role in found:
-            raise UsageError(f"{opt.template}: two files ask for {role}.", "Give one.")
+            raise UsageError(f"{opt.template}: two files are prompts for {role}.", "Give one.")
         found[role] = read_prompt(Path(file), role)
     return found
 

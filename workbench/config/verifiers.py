@@ -219,7 +219,7 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
     if (variable := options.get("api_key_env")) is not None and not _VARIABLE.fullmatch(variable):
         raise UsageError(
             f"{place}.api_key_env is not the name of an environment variable.",
-            "Put the key into a variable and write the variable's name here.",
+            "Put the key into an environment variable, and write the variable's name here.",
         )
     _require_no_program(place, options)
     return options
@@ -325,9 +325,9 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
         wanted.setdefault("verifiers", {})[name] = entry
         kept = tomllib.loads(after) == wanted
     except (ValueError, TypeError, AttributeError, RecursionError, TOMLKitError) as error:
-        raise UsageError(f"{path}: {error}", "Is it TOML, and verifiers a table there?") from error
+        raise UsageError(f"{path}: {error}", "Is it TOML, with a table verifiers?") from error
     if not kept:
-        raise UsageError(f"{path} is written in a way that can't be added to.", f"Write [verifiers.{name}] by hand.")
+        raise UsageError(f"{path} has a form to which nothing can be added.", f"Write [verifiers.{name}] by hand.")
     write_whole(path, after)
 
 

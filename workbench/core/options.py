@@ -264,7 +264,7 @@ def people_in(text: str) -> tuple[str, ...]:
         raise UsageError("A quote is not closed.", "Put commas between the names.") from None
     if found := tuple(filter(None, names)):
         return found
-    raise UsageError(f"There is no name in {text!r}.", "Put commas or blanks between names.")
+    raise UsageError(f"There is no name in {text!r}.", "Separate names by commas or spaces.")
 
 
 def people_of(words: Sequence[str]) -> tuple[str, ...]:

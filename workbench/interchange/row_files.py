@@ -218,7 +218,8 @@ def row_file(path: Path, columns: Mapping[str, str], prefix: str, *, by_tests: b
         if not by_tests:
             needed = "a question, a reference and a completion a row; or import it."
         raise FormatError(
-            f"{path}: a file of {plan.format} is not judged in place.", f"Write JSON Lines or Parquet with {needed}"
+            f"{path}: a file of {plan.format} can't be judged without a database.",
+            f"Write JSON Lines or Parquet with {needed}",
         )
     items = partial(solutions_of_rows if by_tests else items_of_rows, plan)
     return (ParquetTable if plan.container == "parquet" else LinesFile)(plan, items, prefix, by_tests=by_tests)

@@ -32,7 +32,7 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
         UsageError: ``columns`` names a missing column, or a field that solutions don't have.
     """
     for field in columns.keys() - {*_FIELDS}:
-        raise UsageError(f"{field!r} is not a field of solutions.", f"Theirs: {', '.join(_FIELDS)} (the tests).")
+        raise UsageError(f"{field!r} is not a field of solutions.", f"Their fields: {', '.join(_FIELDS)} (the tests).")
     plan, keys = plan_rows(path, columns)
     if plan.format not in ("jsonl", "parquet"):
         return plan

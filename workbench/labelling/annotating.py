@@ -340,7 +340,7 @@ class AnnotationSession:
             raise AnnotationError("You have reached your maximum number of items in this batch.", "Nothing was stored.")
         if not assignments.take(connection, task, subject, self.person.id, purpose):
             what = "labelled this item" if task == "correctness" else "typed this question"
-            raise AnnotationError(f"Enough other annotators have {what} meanwhile.", "Nothing was stored.")
+            raise AnnotationError(f"Enough other annotators have {what} in the meantime.", "Nothing was stored.")
 
     def _require_at_work(self, connection: events.Connection) -> None:
         if people.is_paused(connection, self.person.id):

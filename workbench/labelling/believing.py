@@ -187,7 +187,7 @@ def _list(field: str, text: str | None) -> tuple[str, ...]:
     try:
         return msgspec.json.decode(text, type=tuple[_Name, ...])
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        raise MalformedError(field, "it is no JSON list of words") from None
+        raise MalformedError(field, "it is not a JSON list of words") from None
 
 
 def _check(event: LabelEvent) -> None:

@@ -258,7 +258,7 @@ def answer(project: Project, completion: int, said: str, *, by: str = "") -> Ans
     """
     said = said.strip()
     if not said:
-        raise UsageError("The answer is empty.", "Say what the people who flagged the item are to know.")
+        raise UsageError("The answer is empty.", "Write what the annotators who flagged the item need to know.")
     if len(said) > LONGEST:
         raise AnnotationError(f"An answer has at most {LONGEST:,} characters.")
     with project.database.write("full") as connection:

@@ -238,7 +238,7 @@ def add_case(project: Project, case: str, *, by: str = "") -> Version:
     """
     said = " ".join(case.split())
     if not said:
-        raise UsageError("The case is empty.", "Say what was decided, in a sentence.")
+        raise UsageError("The case is empty.", "Write what was decided, in one sentence.")
     with project.database.write("full") as connection:
         text = every(connection)[-1].text
         return _add(connection, with_case(text, said), by, is_case=True)

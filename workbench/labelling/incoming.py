@@ -142,7 +142,7 @@ class Incoming:
                 found[arrival.event.uuid] = arrival
             if self._believed is not None and number > self._believed.most:
                 raise NotBelievedError(
-                    f"it has more than {self._believed.most:,} events, more than anyone can have made."
+                    f"it has more than {self._believed.most:,} events, more than its annotator can have made."
                 )
         return found
 

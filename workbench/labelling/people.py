@@ -184,7 +184,7 @@ def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[
     limits = dict.fromkeys(names, caps) if isinstance(caps, int) else {people.tidy(name): caps[name] for name in caps}
     for name, cap in limits.items():
         if name not in names:
-            raise UsageError(f"There is a cap for {name!r}, who is not among the annotators.")
+            raise UsageError(f"The cap for {name!r} is useless: they are not among the annotators.")
         if cap < 1:
             raise UsageError(f"A cap is at least 1, not {cap}.", "Leave out people who should label nothing.")
     return limits

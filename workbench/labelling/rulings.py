@@ -154,7 +154,7 @@ def decision(
     """
     stored = events.of_subject(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:
-        raise AnnotationError("A label of this item has changed meanwhile.", "Read it again, then decide.")
+        raise AnnotationError("A label of this item has changed in the meantime.", "Read it again, then decide.")
     standing = current_adjudication(stored)
     own = standing is not None and standing.annotator == person.id
     if standing is not None and own and standing.uuid != case.decided:

@@ -291,7 +291,7 @@ class Caller:
                         lane.trial.note_failure(failure)
                         raise CallFailed(failure.code, failure.detail) from None
                     if failure.busy:
-                        self.warn(f"{lane.title} was not ready ({failure.detail}); it was waited for.")
+                        self.warn(f"{lane.title} was not ready ({failure.detail}); the call waited for it.")
                 await self.clock.sleep(wait)
         finally:
             lane.trial.end()
@@ -379,7 +379,7 @@ class Caller:
             if failure.code == "rate_limit":
                 allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
                 if self.errors["rate_limit"] == 1:
-                    self.warn(f"{lane.title} limits the rate: calls wait, nothing is lost. It says: {failure.detail}")
+                    self.warn(f"{lane.title} limits the rate: calls wait and none is lost. It says: {failure.detail}")
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._allowed(lane).gate.succeeded()
@@ -388,8 +388,8 @@ class Caller:
         tokens = reply.usage.prompt_tokens
         if lane.profile.cuts_silently and tokens and prepared.characters > tokens * _FEWEST_CHARACTERS_A_TOKEN:
             self.warn(
-                f"{lane.profile.title} seems to cut prompts silently: it read {tokens} tokens of "
-                f"{prepared.characters} characters. Give the model a longer context there."
+                f"{lane.profile.title} seems to truncate prompts silently: it read {tokens} tokens of "
+                f"{prepared.characters} characters. Configure a longer context for the model on the server."
             )
 
     def require_price(self, lane: Lane) -> None:
@@ -422,7 +422,7 @@ class Caller:
 
     def _note_origin(self, origin: str | None) -> None:
         if origin is not None:
-            self.warn(f"Replies are recorded ones from {origin}, not a live model's.")
+            self.warn(f"Replies are recorded, from {origin}, not a live model's.")
 
     def warn(self, warning: str) -> None:
         if warning not in self.warnings and len(self.warnings) < _MAX_WARNINGS:

@@ -35,7 +35,9 @@ def checked(url: str) -> str:
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host or "") or not is_plain:
         raise ValueError("base_url: use an address such as http://localhost:8000/v1")
     if parts.username is not None or parts.password is not None:
-        raise ValueError("base_url: a name or key before the host is not taken; put the key in an environment variable")
+        raise ValueError(
+            "base_url: a user name or key before the host is not allowed; put the key in an environment variable"
+        )
     if parts.fragment or {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - _QUERY:
         raise ValueError("base_url: only api-version may follow a '?'; put a key in an environment variable")
     return url

@@ -55,7 +55,7 @@ def check_share(what: str, share: float | None) -> None:
         UsageError: The number is not from 0 to 1.
     """
     if share is not None and not 0 <= share <= 1:
-        raise UsageError(f"The {what} is a share from 0 to 1, not {share:g}.", "Half of them is 0.5.")
+        raise UsageError(f"The {what} is a share from 0 to 1, not {share:g}.", "Write one half as 0.5.")
 
 
 def transfer(

@@ -558,7 +558,7 @@ def column_finding(project: Project) -> Finding:
     states = {path.name: memory.agrees(column_files.run_of(path.name)) for path in files}
     wrong = [name for name, agrees in states.items() if agrees is False]
     if wrong:
-        what = f"not what the database says: {', '.join(wrong)}. Somebody changed it; {folder} may be deleted"
+        what = f"not what the database says: {', '.join(wrong)}. It was changed; {folder} may be deleted"
         return Finding(name="columns", ok=False, message=what, remedy="repair")
     return Finding(name="columns", ok=True, message=_state(files, list(states.values())))
 

@@ -388,7 +388,7 @@ def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
     """
     for name in names:
         if not name.strip() or len(name) > _MAX_NAME:
-            raise UsageError("A judge needs a name of 1 to 200 characters.", "Name its verifier or its model.")
+            raise UsageError("A judge's name has 1 to 200 characters.", "Name its verifier or its model.")
     with project.database.write() as connection:
         return figures.add(connection, dataset_id(connection, dataset), names)
 

@@ -167,7 +167,9 @@ def plan(
 
 def _check(within: float, per_item: int) -> None:
     if not FINEST <= within < 0.5:
-        raise UsageError(f"{opt.within} is from {FINEST:g} to less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
+        raise UsageError(
+            f"{opt.within} must be from {FINEST:g} to less than 0.5, not {within:g}.", "0.05 is ± 5 points."
+        )
     if not 1 <= per_item <= MOST_PEOPLE:
         raise UsageError(f"{opt.per_item} must be at least 1 and at most {MOST_PEOPLE:,}.")
 

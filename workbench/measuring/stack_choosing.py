@@ -81,7 +81,7 @@ def best_stacks(
     questions = len(compact(items.question)[1])
     if questions < folds:
         raise UsageError(
-            f"{folds} folds need as many questions; {questions:,} have gold and a verdict of every verifier.",
+            f"{folds} folds need at least {folds} questions; {questions:,} have gold and a verdict of every verifier.",
             f"Use fewer {opt.folds}, or name verifiers with {opt.verifier}.",
         )
     price = _price(items, against)

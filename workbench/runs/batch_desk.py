@@ -90,7 +90,7 @@ class BatchDesk:
             if wait is None or failure.code == "quota":
                 raise lane.refusal(failure) from None
             self._caller.errors[failure.code] += 1
-            self._caller.warn(f"{lane.title} was asked again about a batch ({failure.detail}).")
+            self._caller.warn(f"{lane.title} was asked again for a batch ({failure.detail}).")
             self._look_later(batch, None, wait)
             return False
         self._patience.pop(batch.id, None)
@@ -173,9 +173,7 @@ class BatchDesk:
                 await api.fetch(server, source, file)
                 unknown += await self._read(batch, server.lane, api, file, seen, ms)
         if unknown:
-            self._caller.warn(
-                f"{unknown:,} results of batch {batch.name} belong to none of its calls; they are ignored."
-            )
+            self._caller.warn(f"{unknown:,} results of batch {batch.name} belong to no call of it and are ignored.")
         await self._journal.flush()
         failure, made = status.of_the_rest
         left = batches.without_outcome(self._reader, batch.id)
@@ -241,7 +239,7 @@ class BatchDesk:
         if too_many and batch.calls > 1:
             self.most = max(1, batch.calls // 2)
             self._caller.warn(
-                f"{lane.title} takes no batch of {batch.calls:,} calls now: {said}. It gets smaller ones."
+                f"{lane.title} doesn't accept a batch of {batch.calls:,} calls now: {said}. Smaller batches are sent."
             )
             return
         self._lease.store(partial(batches.set_ended, batch=batch.id))
@@ -257,7 +255,7 @@ class BatchDesk:
         again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
         if again:
             words = ", ".join(f"{count:,} {code}" for code, count in sorted(again.items()))
-            self._caller.warn(f"Of batch {batch.name} some calls are asked again: {words}.")
+            self._caller.warn(f"Some calls of batch {batch.name} are repeated: {words}.")
 
     async def cancel(self) -> None:
         """Cancel the remaining calls; completed ones are fetched when the run is resumed."""

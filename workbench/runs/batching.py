@@ -53,7 +53,7 @@ def require_batches(verifier: AnyVerifier) -> None:
         raise UsageError(f"{verifier.name} does not support batches: llm-judge does.", f"Leave {opt.batch} out.")
     if verifier.rounds is None:
         raise UsageError(
-            "Each call of this strategy waits for the replies to others: it would take hundreds of batches.",
+            "Each call of this strategy waits for the replies to others: batches would take too many rounds.",
             f"Leave {opt.batch} out, or choose a strategy with few calls.",
         )
     for server in verifier.servers().values():

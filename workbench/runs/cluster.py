@@ -357,7 +357,7 @@ class Nodes:
         if self._nodes:
             self._alone = now
         elif self._refused and able.keys() <= self._refused.keys():
-            raise RunError("No node may work: " + "; ".join(self._refused.values()), "Check these nodes.")
+            raise RunError("No node can be used: " + "; ".join(self._refused.values()), "Check these nodes.")
         elif now - self._alone > _MAX_NO_NODE_S:
             raise Halt("cancelled", "No node of the cluster is left. Go on when there is one.")
 

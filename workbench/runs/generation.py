@@ -181,7 +181,7 @@ class ServerGeneration:
         vectors: list[tuple[float, ...]] = []
         for reply in found:
             if isinstance(reply, CallFailed):
-                raise RunError(f"The server gave no vectors: {reply}.", GO_ON)
+                raise RunError(f"The server returned no embeddings: {reply}.", GO_ON)
             vectors += reply.vectors or tuple((score,) for score in reply.scores)
         return vectors
 
@@ -340,7 +340,7 @@ def from_server(
 def _require_no_chat(extras: RequestExtras) -> None:
     for name in ("reasoning_effort", "max_tokens_field", "fold_system"):
         if getattr(extras, name):
-            raise UsageError(f"{name}: it is for chats, and vectors are asked for.", "Leave it out.")
+            raise UsageError(f"{name}: it is an option for chat, and embeddings are requested.", "Leave it out.")
 
 
 def from_local(model: str, texts: Sequence[str]) -> FloatArray:

@@ -143,7 +143,7 @@ def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str)
         try:
             text = _with(template_text(options), id=_slug(name))
         except ValueError as error:
-            raise UsageError(f"{error}.", "Only a judge of another strategy takes yours.") from error
+            raise UsageError(f"{error}.", "Your prompt needs a judge with another strategy.") from error
     if (parser := options.get("parser")) is not None:
         text = _with(text, parser=parser)
     return TemplateDraft(text=text, file=file, stored=stored)

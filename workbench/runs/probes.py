@@ -205,7 +205,7 @@ def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], 
 
 
 def latest(project: Project, verifier: str) -> ProbeReport | None:
-    """Return the newest report on a verifier, of any version; None if it was never probed."""
+    """Return the newest report on a verifier, of any version; None if it has not been probed yet."""
     found = stored.latest(project.database.reader(), verifier)
     return None if found is None else found[1]
 
@@ -219,7 +219,7 @@ def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) ->
     wanted = {family.family for family in families_named(families)}
     found = stored.latest(project.database.reader(), verifier)
     if found is None:
-        raise UsageError(f"{verifier!r} was never probed.", "Do it", Command(f"probe DB {verifier}"))
+        raise UsageError(f"{verifier!r} has not been probed yet.", "Probe it first", Command(f"probe DB {verifier}"))
     return (one for one in stored.accepted(project.database.reader(), found[0]) if one.family in wanted)
 
 

@@ -384,12 +384,12 @@ def removal(project: Project, run: int) -> Removal:
     if sets := stored_runs.sets_of(reader, run):
         raise RunError(
             f"Run {run} can't be deleted: its verdicts selected the items of {', '.join(sets)}.",
-            "A frozen set keeps its reasons.",
+            "The verdicts behind a frozen set are kept.",
         )
     if reviews := stored_runs.reviews_of(reader, run):
         raise RunError(
             f"Run {run} can't be deleted: {reviews:,} decisions of reviewers refer to its verdicts.",
-            "What people decided is never deleted.",
+            "Decisions by people are never deleted.",
         )
     others = [
         other.id

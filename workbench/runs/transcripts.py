@@ -177,7 +177,9 @@ def recorded(project: Project, verifier: str | None, run: int | None = None) -> 
     reader = project.database.reader()
     if verifier is None:
         if run is None:
-            raise UsageError(f"Say whose transcripts: {opt.verifier:NAME} or {opt.run:N}.", "Runs", Command("runs DB"))
+            raise UsageError(
+                f"Name the verifier or the run: {opt.verifier:NAME} or {opt.run:N}.", "Runs", Command("runs DB")
+            )
         verifier = run_row(reader, run).verifier.name
     found = run_of(project, verifier, run)
     for request, response, model, server, sample, origin in _replies(reader, found) if found else ():
@@ -218,7 +220,7 @@ def written_list(project: Project, run: int) -> list[WrittenReply]:
     reader = project.database.reader()
     row = run_row(reader, run)
     if row.verifier.kind != GENERATION:
-        raise UsageError(f"Run {run} writes no texts: it is of {row.verifier.name!r}.")
+        raise UsageError(f"Run {run} generates no texts: it is of {row.verifier.name!r}.")
     return calls.written_list(reader, run)
 
 

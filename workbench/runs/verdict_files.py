@@ -129,7 +129,7 @@ def import_verdicts(
         _Runs(project, version).check(name)
     sheet = verdict_sheet(path)
     if sheet is not None and sheet.columns and name is not None:
-        raise UsageError(f"{path}: each column is a verifier there.", f"Leave {opt.verifier} out.")
+        raise UsageError(f"{path}: each of its columns is a verifier.", f"Leave {opt.verifier} out.")
     report = store_verdicts(project, read(path, sheet), name=name, dataset=dataset, version=version)
     if sheet is not None:
         report.columns, report.ignored = sheet.counts, sheet.ignored

@@ -132,7 +132,7 @@ def _unnamed(kind: str, given: dict[str, str], journal: Path | None) -> RewardVe
     from workbench.statistics.records.probe import JUDGES_NOTHING
 
     if kind in (PANEL, STACK):
-        raise UsageError(f"{kind!r} is made of a project's verifiers.", 'Say which project: database="p.db"')
+        raise UsageError(f"{kind!r} consists of a project's verifiers.", 'Name the project: database="p.db"')
     if kind in JUDGES_NOTHING:
         raise UsageError(f"{kind!r} judges no completions: it can't reward them.")
     served = cast("ServedVerifier", verifier)

@@ -80,13 +80,13 @@ class RewardClient:
             if status == http.client.OK:
                 found = self._read(body, RewardAnswers).items
                 if [one.id for one in found] != [one.id for one in items]:
-                    raise RunError(f"{self.url} answered about other items than it was sent.")
+                    raise RunError(f"{self.url} answered for other items than those it was sent.")
                 return found
             refusal = self._read(body, RewardRefusal)
             if status != http.client.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1.0)
-        raise RunError(f"{self.url} refuses: {inert(refusal.error)}", "Correct that, and probe again.")
+        raise RunError(f"{self.url} refuses: {inert(refusal.error)}", "Fix that, and probe again.")
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +113,7 @@ class RewardClient:
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise RunError(f"What stands at {self.url} is not a reward server.") from error
+            raise RunError(f"{self.url} is not a reward server.") from error
 
 
 def probe_served(

@@ -78,7 +78,7 @@ class Registry:
             raise UsageError(f"There is no verifier named {kind!r}.", f"Known verifiers: {known}.")
         if len(points) > 1:
             packages = " and ".join(sorted(_package(point) for point in points))
-            raise VerifierError(f"Both {packages} bring a verifier named {kind!r}.", "Uninstall one of them.")
+            raise VerifierError(f"Both {packages} provide a verifier named {kind!r}.", "Uninstall one of them.")
         return points[0]
 
     def load(self, kind: str, options: dict[str, str] | None = None) -> AnyVerifier:

@@ -101,10 +101,12 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
         raise ValueError("base_url: a server has one address; put a load balancer or proxy before several")
     variable = options.get("api_key_env")
     if variable is not None and not _VARIABLE.fullmatch(variable):
-        raise ValueError("api_key_env: it takes the name of an environment variable, such as OPENAI_API_KEY, not a key")
+        raise ValueError(
+            "api_key_env: give the name of an environment variable, such as OPENAI_API_KEY, not the key itself"
+        )
     timeout = number(options, "timeout", above=0, most=_MAX_TIMEOUT_S)
     if len(_KEYS & options.keys()) > 1:
-        raise ValueError(f"{min(_KEYS & options.keys())}: a key comes from one place; give one of {', '.join(_KEYS)}")
+        raise ValueError(f"{min(_KEYS & options.keys())}: the key has two sources; give only one of {', '.join(_KEYS)}")
     profile = choice(options, "server", tuple(PROFILES), default=guess(url))
     return ModelServer(
         profile=profile,
@@ -152,9 +154,9 @@ def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestEx
     """Return additions to requests to a server of this kind, from `SERVER_OPTIONS`; raises as `server_from` does."""
     effort, field = options.get("reasoning_effort"), options.get("max_tokens_field")
     if effort is not None and not _EFFORT.fullmatch(effort):
-        raise ValueError("reasoning_effort: it takes one word, such as low, medium or high")
+        raise ValueError("reasoning_effort: must be one word, such as low, medium or high")
     if field is not None and (not _FIELD.fullmatch(field) or profile_named(profile).dialect == "anthropic-messages"):
-        raise ValueError("max_tokens_field: it takes the name of a field of OpenAI's dialect, such as max_tokens")
+        raise ValueError("max_tokens_field: must be the name of a field in OpenAI's API, such as max_tokens")
     body = _object(options, "extra_body")
     if own := sorted(body.keys() & _OWN_FIELDS):
         raise ValueError(f"extra_body: {own[0]!r} is a field that the judge sets itself; remove it")
@@ -181,7 +183,7 @@ def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name}: it is not valid JSON: {error}") from None
     if not isinstance(found, dict):
-        raise ValueError(f'{name}: it takes a JSON object, such as {{"name": "value"}}')
+        raise ValueError(f'{name}: must be a JSON object, such as {{"name": "value"}}')
     return found
 
 
@@ -191,7 +193,7 @@ def _headers(given: Mapping[str, object]) -> dict[str, str]:
         if not _HEADER.fullmatch(name) or not isinstance(value, str) or not (value.isascii() and value.isprintable()):
             raise ValueError("extra_headers: names are letters, digits and -, values lines of plain text")
         if value.startswith("$") and not _VARIABLE.fullmatch(value[1:]):
-            raise ValueError(f"extra_headers: {name}: the name of an environment variable comes after $")
+            raise ValueError(f"extra_headers: {name}: write the name of an environment variable after $")
         if _SECRET_HEADER.search(name) and not value.startswith("$"):
             raise ValueError(f"extra_headers: {name}: put the value into an environment variable and write $ITS_NAME")
         headers[name.lower()] = value
@@ -206,7 +208,7 @@ def line(options: Mapping[str, str], name: str) -> str | None:
     """
     value = options.get(name)
     if value is not None and (not value.strip() or not value.isprintable()):
-        raise ValueError(f"{name}: it is a line of visible characters")
+        raise ValueError(f"{name}: must be one line of visible characters")
     return value
 
 
@@ -320,7 +322,7 @@ def model_name(options: Mapping[str, str], name: str) -> str:
     """
     value = required(options, name)
     if len(value) > _MAX_MODEL_CHARACTERS or not value.isprintable():
-        raise ValueError(f"{name}: it is a line of up to {_MAX_MODEL_CHARACTERS} visible characters")
+        raise ValueError(f"{name}: must be one line of up to {_MAX_MODEL_CHARACTERS} visible characters")
     return value
 
 

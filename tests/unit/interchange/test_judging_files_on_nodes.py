@@ -89,7 +89,7 @@ def test_a_node_that_can_not_work_is_named_and_what_was_judged_stays(
 ) -> None:
     source = lines(tmp_path / "in.jsonl", solutions.rows(3))
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
-    with pytest.raises(RunError, match=r"No node may work: .*/\w{8}: its sandbox has version \d+, and this one 0"):
+    with pytest.raises(RunError, match=r"No node can be used: .*/\w{8}: its sandbox has version \d+, and this one 0"):
         judge_files(source, tmp_path / "out.jsonl", "execution", on=ClusterUse(address="ray"))
     monkeypatch.undo()
     assert judge_files(source, tmp_path / "out.jsonl", "execution", on=ClusterUse(address="ray")).rows == 3

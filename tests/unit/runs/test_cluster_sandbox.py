@@ -142,7 +142,7 @@ def test_a_node_whose_sandbox_is_of_another_version_is_refused_by_name(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
-    why = r"No node may work: .*/\w{8}: its sandbox has version \d+, and this one 0"
+    why = r"No node can be used: .*/\w{8}: its sandbox has version \d+, and this one 0"
     with closing(open_project(tmp_path / "p.db", create=True)) as project, pytest.raises(RunError, match=why):
         outcomes(project, programs(1), ClusterUse(address="ray"))
 

@@ -306,7 +306,7 @@ def test_a_node_that_dies_over_and_over_is_given_nothing_more() -> None:
 
 def test_nodes_that_may_not_work_are_named() -> None:
     sink = Sink()
-    with pytest.raises(RunError, match="No node may work: h/node0: too old; h/node1: too old"):
+    with pytest.raises(RunError, match="No node can be used: h/node0: too old; h/node1: too old"):
         worked(FakeRay(1, 2, 0), 3, sink, refusal=lambda _: "too old")
     assert sink.noted is not None
     assert {node.refused for node in sink.noted.nodes} == {"too old"}

@@ -174,7 +174,9 @@ def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, mo
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
     monkeypatch.setattr(on_nodes, "_RETRY_S", 0.1)
     with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
-        with pytest.raises(VerifierError, match=r"No node may work: .*/\w{8}: its sandbox has version \d+, and this"):
+        with pytest.raises(
+            VerifierError, match=r"No node can be used: .*/\w{8}: its sandbox has version \d+, and this"
+        ):
             executor.judge(items(3))
         assert state(executor) == ("failed", True)
         monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", HARNESS_VERSION)

@@ -200,7 +200,7 @@ def _check(options: ReviewOptions) -> None:
     if verb == "error" and not (options.verifier and options.category):
         raise UsageError("The verifier or the kind of error is missing.", "Write: --verifier NAME --category KIND")
     if options.category == "other" and not options.note.strip():
-        raise UsageError("Another kind of error needs a note that describes it.", "Write: --note TEXT")
+        raise UsageError("The kind other needs a note that names the kind of error.", "Write: --note TEXT")
     if verb == "send-back" and not options.note.strip():
         raise UsageError("Sending items back needs a note with the reason.", "Write: --note TEXT")
     if options.category and verb != "error":

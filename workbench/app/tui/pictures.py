@@ -26,4 +26,4 @@ def write_screenshot(project: Project, svg: str) -> Path:
         except OSError as error:
             raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
         return path.resolve()
-    raise AssertionError("numbers have no end")
+    raise AssertionError("there are no more free numbers")

@@ -229,7 +229,7 @@ class Reviewing(InSight, Coordinating):
         chosen, erred = self.chosen, self.erring(item)
         decided = [verdict for verdict in erred if verdict.verdict in DECIDED]
         if item.gold == "none":
-            self.notify("The item has no gold that a verifier could err against.", markup=False)
+            self.notify("The item has no gold label, so no verdict on it can be an error.", markup=False)
         elif not erred:
             self.notify("Every verifier that has judged the item agrees with gold.", markup=False)
         elif chosen is not None and chosen in erred:

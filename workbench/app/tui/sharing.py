@@ -201,7 +201,7 @@ def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
     kept = None if screen.app.is_web else _keep(screen.project.path, text)
     screen.notify(
         f"{len(text):,} characters were offered to the terminal (OSC 52). It does not confirm: paste to "
-        f"check.{'' if kept is None else f' They also stand in {kept}'}",
+        f"check.{'' if kept is None else f' They are also saved in {kept}'}",
         title="Possibly copied",
         severity="warning",
         markup=False,

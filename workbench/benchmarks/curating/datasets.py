@@ -83,15 +83,15 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
     with project.database.write("full") as connection:
         if away := store.in_bundles(connection, dataset):
             raise UsageError(
-                f"{away:,} of its items are in bundles, whose labels refer to the data set by name.",
-                "Merge the bundles first, or take the data set out and import the new one under another name.",
+                f"{away:,} of its items are in bundles, whose labels name the data set.",
+                "Merge the bundles first, or exclude the data set and import the new one under another name.",
             )
         if paused := [use.run for use in store.uses(connection) if name in _named(_selection(use))]:
             raise UsageError(
                 f"Run {paused[0]} is paused and may continue under the name {name!r}.", "Let it finish, or cancel it."
             )
         if not store.rename(connection, dataset, to):
-            raise UsageError(f"A data set {to!r} already exists.", "Take another name.")
+            raise UsageError(f"A data set {to!r} already exists.", "Choose another name.")
     return DatasetChanged(dataset=to)
 
 

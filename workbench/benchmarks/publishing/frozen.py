@@ -106,7 +106,7 @@ def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[
     if gone := building.missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
     if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
-        raise StoreError(f"The items of {place} are not those that were frozen: their digest is another one.", hint)
+        raise StoreError(f"The items of {place} are not those that were frozen: their digest differs.", hint)
 
 
 def frozen_items(project: Project, frozen: FrozenSet) -> Iterator[FrozenItem]:

@@ -226,7 +226,7 @@ def _check_languages(codes: Sequence[str]) -> None:
     for code in codes:
         if not _LANGUAGE.fullmatch(code):
             raise UsageError(
-                f"{code[:50]!r} is not a valid language code.", "Use codes of ISO 639, such as en or zh-Hant."
+                f"{code[:50]!r} is not a valid language code.", "Use ISO 639 codes, such as en or zh-Hant."
             )
 
 

@@ -69,7 +69,7 @@ def run(
         RunError: No call can succeed now, or another process has locked the database; finished work is stored.
     """
     if len(models.models) != 1:
-        raise UsageError("One model writes the tests of an evolution.", f"Give {opt.model} once.")
+        raise UsageError("An evolution uses one model to write its tests.", f"Give {opt.model} once.")
     (model,) = models.models.values()
     own = own_prompts(templates, MODES)
     words = ", ".join([PROMPTS] * (len(own) < len(MODES)) + [f"{asked} {one}" for asked, one in digests(own).items()])

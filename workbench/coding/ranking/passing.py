@@ -381,7 +381,7 @@ def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> Se
     there = align(np.array(items, dtype=np.int64), known.item, of_all, np.float64("nan")).tolist()
     given = [one for one in map(defined, there) if one is not None]
     if any(not 0 <= one <= 1 for one in given):
-        raise UsageError(f"The scores of {rater.name} are not shares from 0 to 1, of which histograms are drawn.")
+        raise UsageError(f"The scores of {rater.name} are not shares from 0 to 1, so no histogram can be drawn.")
     return SelectedScores(
         verifier=rater.name,
         run=rater.run,

@@ -74,7 +74,7 @@ def select(
         FormatError: Two candidates are the ground truth.
     """
     if sum(one.ground_truth for one in candidates) > 1:
-        raise FormatError(f"{place}: two solutions are the ground truth.", "Leave rank 1 to one of them.")
+        raise FormatError(f"{place}: two solutions are the ground truth.", "Only one solution can have rank 1.")
     kept = [one for one in candidates if one.ground_truth or not one.only_errors]
     distinct = one_of_each_score(kept)
     chosen = (_released if rules == "released" else _formula)(distinct, k, exact=exact)

@@ -66,7 +66,9 @@ def require_scalable(wish: TestOptions) -> None:
     """
     own = own_prompt(suite_options(wish, 1))
     if own is not None and "count" not in own.texts:
-        raise UsageError("The prompt asks for the same number of tests each time.", "Put {count} in its place.")
+        raise UsageError(
+            "The prompt asks for the same number of tests each time.", "Write {count} instead of the number."
+        )
 
 
 def scaled(

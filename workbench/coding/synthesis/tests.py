@@ -237,7 +237,7 @@ def write_tests(
         RunError: No call can succeed now, or another process has locked the database; replies received are stored.
     """
     if len(models.models) != 1:
-        raise UsageError("One model writes a suite.", "Give each model its own suite.")
+        raise UsageError("A suite is written by one model.", "Give each model its own suite.")
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=True)
     reading, own = reading_of(wish), own_prompt(wish)

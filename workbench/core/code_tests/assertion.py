@@ -144,7 +144,7 @@ def _contained(name: str, value: Any) -> Any:
     try:
         return _CONTAINERS[name](value)
     except TypeError as error:
-        raise ValueError("these don't go together") from error
+        raise ValueError("these can't be combined") from error
 
 
 def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

@@ -99,7 +99,7 @@ def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
     code = condition.value if parsed is None else parsed.code
     if not connection.execute(_TYPED[condition.field], (code,)).fetchone()[0]:
         raise UsageError(
-            f"{condition.value!r} is not a valid {condition.field}, and no item has it.",
+            f"{condition.value!r} is not a valid {condition.field}, and no item has that value.",
             did_you_mean(condition.value, [*known, *known.values()])
             or nearest("", [*known, UNTYPED], f"{condition.field.capitalize()}s"),
         )

@@ -196,7 +196,7 @@ def _number(value: Given) -> float:
 def _proportion(value: Given) -> float:
     number = _number(value)
     if number < 0:
-        raise RefusedError("wrong_type", "value", "value is negative: a ratio has a zero to count from.")
+        raise RefusedError("wrong_type", "value", "value is negative: the ratio level allows only values from 0.")
     return number
 
 
@@ -275,7 +275,7 @@ def agreement(
     if by is not None and by not in GROUPS:
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
-        raise UsageError("Only answer types can be compared coarsely.", f"Say {opt.task:type}.")
+        raise UsageError("Only answer types can be compared coarsely.", f"Use {opt.task:type}.")
     found = counted(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
     rated = Rated(
         ratings=found.ratings,
@@ -372,11 +372,11 @@ def agreement_of_file(
     if not columns.item:
         first = columns.refused[0] if columns.refused else None
         why = f"Line {first.line}: {first.message}" if first else FORM
-        raise FormatError(f"{path or 'standard input'}: there is no rating in it.", why)
+        raise FormatError(f"{path or 'standard input'}: it has no ratings.", why)
     if level == "ratio" and len(columns.values) > MOST_RATIOS:
         raise UsageError(
             f"The ratio level takes {MOST_RATIOS:,} distinct values at most; there are {len(columns.values):,}.",
-            f"Round them, or take {opt.level:interval}.",
+            f"Round them, or use {opt.level:interval}.",
         )
     rated = _rated(columns, level)
     closed = figures(rated)

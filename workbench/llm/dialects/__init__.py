@@ -264,7 +264,7 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
     if request.query is not None and request.task not in {"score", "rerank"}:
         _require_turns(profile, request)
     if request.activate is not None and profile.name == "sglang":
-        raise ValueError(f"{profile.title} applies what activation it likes; leave activation to the server")
+        raise ValueError(f"{profile.title} chooses the activation itself; leave activation out")
     texts = list(request.texts)
     match request.task:
         case "score":
@@ -285,9 +285,9 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
 
 def _require_turns(profile: Profile, request: Scoring) -> None:
     if profile.name == "sglang":
-        raise ValueError(f"{profile.title} takes no turns of a chat for {request.task!r}, but a whole text")
+        raise ValueError(f"{profile.title} needs one whole text for {request.task!r}, not the turns of a chat")
     if len(request.texts) != 1:
-        raise ValueError("a chat that is scored has one answer")
+        raise ValueError("a chat that is scored must have exactly one answer")
 
 
 def _completion(model: str, request: Scoring) -> tuple[bytes, str, bool]:

@@ -67,7 +67,7 @@ def confirm(project: Project, completion: int, *, by: str, queue: Queue | None =
     """
     with _at_desk(project, completion, by, note) as desk:
         if desk.gold == "none":
-            raise UndecidableError("There is no gold to confirm.", "Send the item to people to be labelled.")
+            raise UndecidableError("There is no gold to confirm.", "Send the item back to be labelled.")
         said = desk.review("confirmed", queue=queue)
         return desk.same_as(said) or desk.append(said)
 
@@ -84,7 +84,7 @@ def send_back(project: Project, completion: int, *, reason: str, by: str, queue:
             name, or there are fewer than two annotators.
     """
     if not reason.strip():
-        raise UsageError("Sending an item back needs a reason.", "Say what people should look at.")
+        raise UsageError("Sending an item back needs a reason.", "Say what the annotators should check.")
     with _at_desk(project, completion, by, reason) as desk:
         waiting = [review for review in desk.standing if review.kind == "reannotate"]
         if waiting and states.get_task(desk.connection, "correctness", completion).state not in ("final", "excluded"):
@@ -134,7 +134,7 @@ def mark_errors(
     if category not in ERROR_CATEGORIES:
         raise UsageError(f"{category!r} is not a valid kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
     if category == "other" and not note.strip():
-        raise UsageError("Another kind of error needs a note that says which.", f"Write: {opt.note:TEXT}")
+        raise UsageError("The kind other needs a note that names the kind of error.", f"Write: {opt.note:TEXT}")
     moment = people.now()
     with project.database.write("full"):
         marked = []
@@ -431,7 +431,7 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
 def _require_taken_back(connection: Connection, uuid: str, completion: int) -> None:
     taken_back = reviews.by_uuid(connection, uuid)
     if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
-        raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to take back")
+        raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to retract")
 
 
 # -- Items by their public ids.

@@ -59,7 +59,7 @@ def exact_label(asked: QueueQuery) -> QueueContents:
     known = [judge for judge in asked.judges if set(_TEXTS) & set(asked.columns.reasons(judge.run).names)]
     if not known:
         raise UsageError(
-            "None of these verifiers compares final answers as texts.", "Run one that does", Command("verify DB rules")
+            "None of these verifiers extracts final answers.", "Run one that does", Command("verify DB rules")
         )
     sure: dict[int, _Sure] = {}
     for judge in known:

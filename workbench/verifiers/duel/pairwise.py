@@ -73,7 +73,7 @@ class Pairwise(OneServer):
         super().__init__(options)
         self.opponents = whole(options, "opponents", least=2, most=_MOST) or 2
         if self.opponents % 2:
-            raise ValueError("opponents: it is an even number: as many before an item as behind it")
+            raise ValueError("opponents: must be an even number: half of the rivals come before an item, half after it")
         self._with_reference = switch(options, "reference", True)
         self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())

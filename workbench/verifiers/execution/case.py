@@ -93,7 +93,7 @@ def _converted(via: Via, value: Any) -> Any:
 def _number(value: Any) -> Any:
     found = _plain(value)
     if not isinstance(found, int | float):
-        raise TypeError(f"a {type(found).__name__} where a number is wanted")
+        raise TypeError(f"a {type(found).__name__} instead of a number")
     return found
 
 

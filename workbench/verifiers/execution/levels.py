@@ -244,7 +244,7 @@ def _require_held_scratch() -> None:
     if not _withstands(partial(check_scratch, first_use=True)):
         raise RunError(
             "A scratch folder can't be isolated on this machine.",
-            f"Leave {opt.option:scratch} out; {Command('doctor DB')} tells what came through, or what is missing.",
+            f"Leave {opt.option:scratch} out; {Command('doctor DB')} shows what succeeded or is missing.",
         )
     _remember(place, "L3")
 
@@ -255,7 +255,7 @@ def _held(level: Level) -> Level:
     if level > best or not all(attack.held for attack in check_level(level, first_use=True)):
         raise RunError(
             f"Isolation {level} is not available on this machine; {best} is.",
-            f"Leave {opt.option:isolation} out for the best there is; {Command('doctor DB')} tells more.",
+            f"Leave {opt.option:isolation} out to use the best level; {Command('doctor DB')} says more.",
         )
     return level
 

@@ -159,7 +159,7 @@ class Slot:
         self._forget()
         self._deaths += not self.box.started
         if self._deaths >= _START_UP_DEATHS:
-            raise VerifierError(f"The sandbox of level {self._level} can't be started: {reason or 'it just ends'}")
+            raise VerifierError(f"The sandbox of level {self._level} can't be started: {reason or 'it ends at once'}")
         self._renew_box()
         if self._case is None or not self._begun:
             return None

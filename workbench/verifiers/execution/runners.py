@@ -134,7 +134,7 @@ def runner_of(language: str) -> LanguageRunner:
         raise VerifierError(f"There is {count} runner for the language {language!r}.", f"Known languages: {known}.")
     runner = points[0].load()
     if not isinstance(runner, LanguageRunner):
-        raise VerifierError(f"What is installed for the language {language!r} is not a runner: {points[0].value}.")
+        raise VerifierError(f"The package installed for the language {language!r} is not a runner: {points[0].value}.")
     return runner
 
 
@@ -151,11 +151,12 @@ def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRu
     if level != "L3":
         raise VerifierError(
             f"Programs in {language} are run at isolation L3 only, not at {level}: they have to execute a file.",
-            f"Install bubblewrap; {Command('doctor DB')} says whether L3 holds here.",
+            f"Install bubblewrap; {Command('doctor DB')} says whether L3 works here.",
         )
     if scratch:
         raise VerifierError(
-            f"Programs in {language} have no scratch folder.", f"Leave {opt.option:scratch} out, or run them apart."
+            f"Programs in {language} have no scratch folder.",
+            f"Leave {opt.option:scratch} out, or run them separately.",
         )
     for words in (runner.compile, runner.run):
         runner.command(words)

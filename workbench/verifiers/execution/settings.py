@@ -49,6 +49,6 @@ def require_scratch(level: Level) -> None:
     """
     if level != "L3":
         raise VerifierError(
-            f"A scratch folder is there at isolation L3 only, not at {level}.",
-            f"Install bubblewrap, or leave {opt.option:scratch} out; {Command('doctor DB')} says what holds here.",
+            f"Only isolation L3 has a scratch folder, not {level}.",
+            f"Install bubblewrap, or leave {opt.option:scratch} out; {Command('doctor DB')} says what works here.",
         )

@@ -109,9 +109,11 @@ class ExecutionVerifier:
         self._memory = _megabytes("memory", memory, _LEAST_MEMORY)
         self.scratch = _megabytes("scratch", scratch, 0) * 2**20
         if self.scratch and isolation not in (_BEST, "L3"):
-            raise ValueError("scratch: there is such a folder at isolation L3 only")
+            raise ValueError("scratch: only isolation L3 has a scratch folder")
         if self.scratch > (self._memory - _LEAST_MEMORY) * 2**20:
-            raise ValueError(f"scratch: it is of memory, of which {_LEAST_MEMORY} megabytes must be left")
+            raise ValueError(
+                f"scratch: the folder is in memory, and {_LEAST_MEMORY} megabytes must be left for the program"
+            )
         # Another interpreter is never started before its user has approved it: provenance gives its version.
         own = "" if self.interpreter else f"+python{sys.version_info.major}.{sys.version_info.minor}"
         self.version = f"{HARNESS_VERSION}{own}"
@@ -179,7 +181,7 @@ def _seconds(option: str, text: str) -> float:
     except ValueError:
         value = 0.0
     if not (isfinite(value) and 0.01 <= value <= 3600):
-        raise ValueError(f"{option}: it is a number of seconds from 0.01 to 3600, not {text!r}")
+        raise ValueError(f"{option}: must be a number of seconds from 0.01 to 3600, not {text!r}")
     return value
 
 

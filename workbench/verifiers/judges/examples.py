@@ -105,7 +105,7 @@ def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
         by_type=switch(options, "examples_type", False),
     )
     for name in sorted((EXAMPLE_OPTIONS.keys() - {EXAMPLES}) & options.keys()) if EXAMPLES not in options else ():
-        raise ValueError(f"{name}: there are no examples; say how many: examples=4")
+        raise ValueError(f"{name}: there are no examples; give their number: examples=4")
     return plan if plan.count else None
 
 

@@ -46,7 +46,7 @@ class JudgePanel:
 
         names = list(dict.fromkeys(part.strip() for part in required(options, MEMBERS).split(",") if part.strip()))
         if len(names) < 2:
-            raise ValueError(f"{MEMBERS}: a panel has two or more")
+            raise ValueError(f"{MEMBERS}: a panel has two or more judges")
         registry = Registry()
         loaded = [_ServedMember(one.name, _served(registry.load(one.kind, one.options))) for one in members_in(options)]
         self._members = loaded
@@ -74,7 +74,7 @@ class JudgePanel:
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Return the panel's verdict; the votes are the members' verdicts in their order, "error" for failed calls."""
         if not self._members:
-            raise ValueError(f"{MEMBERS}: not looked up yet; a run does that")
+            raise ValueError(f"{MEMBERS}: the members are looked up when a run starts")
         judged = await together(_vote(one, item, ask, secret) for one in self._members)
         votes = tuple(one.verdict for one in judged)
         if all(vote.outcome is Outcome.ERROR for vote in votes):

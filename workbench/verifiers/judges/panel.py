@@ -43,10 +43,10 @@ def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) ->
     models = tuple(part.strip() for part in options.get("panel", "").split(",") if part.strip())
     if not models:
         for name in sorted((PANEL_OPTIONS.keys() - {"panel"}) & options.keys()):
-            raise ValueError(f"{name}: there is no panel")
+            raise ValueError(f"{name}: only a panel has this option")
         return strategy
     if len({*models, options["model"]}) <= len(models):
-        raise ValueError("panel: the same model judges twice; samples= asks one several times")
+        raise ValueError("panel: the same model is named twice; samples= asks one model several times")
     return Panel(strategy, models, reducer_from(options, 1 + len(models), graded=graded))
 
 
@@ -99,13 +99,13 @@ def reducer_from(options: Mapping[str, str], judges: int, *, graded: bool) -> Re
 
 def _weights(options: Mapping[str, str], reducer: str, judges: int) -> tuple[float, ...]:
     if (reducer == "weighted") != ("weights" in options):
-        raise ValueError("weights: they go with reducer=weighted")
+        raise ValueError("weights: only reducer=weighted uses them")
     try:
         weights = tuple(float(part) for part in options.get("weights", ",".join("1" * judges)).split(","))
     except ValueError:
         weights = ()
     if len(weights) != judges or not all(0 < weight < 1e6 for weight in weights):
-        raise ValueError(f"weights: {judges} positive numbers are wanted, one a judge")
+        raise ValueError(f"weights: {judges} positive numbers are needed, one for each judge")
     return weights
 
 

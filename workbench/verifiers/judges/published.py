@@ -93,11 +93,13 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
         digest = hashlib.sha256(data).hexdigest()
         for other in VERIFYBENCH.values():
             if other.sha256 == digest:
-                raise UsageError(f"{path}: it is the release's {other.file}.", f"Here {prompt.file} is wanted.")
+                raise UsageError(
+                    f"{path}: this is the file {other.file} of the release.", f"{prompt.file} is needed here."
+                )
         odd = " and ".join(f"{{{name}}}" for name in sorted(names ^ prompt.names))
         says = "is missing" if prompt.names > names else "does not belong there"
         listed = ", ".join(f"{{{name}}}" for name in sorted(prompt.names))
-        raise UsageError(f"{path}: {odd} {says}.", f"In the release there are {listed}, once or more each.")
+        raise UsageError(f"{path}: {odd} {says}.", f"The release has {listed}, each at least once.")
     call = TemplateCall(
         name="judge",
         messages=(("user", text),),

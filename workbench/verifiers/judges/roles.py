@@ -131,14 +131,16 @@ def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hid
         calls[name] = role_call(path, base)
         if hides_code and general in WRITING and "completion" in calls[name].names:
             raise UsageError(
-                f"{path}: it shows the submission, but tests are written from the problem alone.",
+                f"{path}: it contains the submission, but this strategy writes tests from the problem alone.",
                 "strategy=test-verification writes them from the code.",
             )
         digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
         is_printed = is_printed or path.suffix == PRINTED
     if not calls:
         listed = ", ".join(sorted(wanted))
-        raise UsageError(f"{folder}: it has no file of a role asked here.", f"Such as {listed} with .txt or .toml.")
+        raise UsageError(
+            f"{folder}: it has no prompt file for a role of this judge.", f"Such as {listed} with .txt or .toml."
+        )
     return RolePrompts(calls, digests, is_printed)
 
 
@@ -166,7 +168,7 @@ def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
     call = read(text, str(path), path.stem, role, sampling)
     if path.stem in _OF_SUBTASKS and not call.names & _ANGLE:
         raise UsageError(
-            f"{path}: without {{title}} or {{focus}} every subtask would be asked the same.",
+            f"{path}: without {{title}} or {{focus}} every subtask would get the same prompt.",
             f"Put one in; a prompt of one subtask is called {role_of('ID')}{path.suffix}, by the subtask's id."
             if path.stem == ANALYSE
             else "Put one in.",
@@ -205,7 +207,9 @@ def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None =
     sampling = ours.calls[-1].sampling if ours is not None else settled((_PLAINLY, chosen))
     call = printed_call(text, str(path), "judge", PromptRole(), sampling)
     if "completion" not in call.names:
-        raise UsageError(f"{path}: it doesn't show the completion.", "Put {completion} or {code} where it is to stand.")
+        raise UsageError(
+            f"{path}: it has no placeholder for the completion.", "Write {completion} or {code} where the text belongs."
+        )
     return Template(
         id=path.stem,
         version=1,
@@ -278,12 +282,12 @@ def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
         yield "user", text, 0
         return
     if text[: marks[0].start()].strip():
-        raise UsageError(f"{where}:1: something stands before the first <|…|>.", "A turn begins with its mark.")
+        raise UsageError(f"{where}:1: there is text before the first <|…|>.", "A turn begins with its mark.")
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
         said = text[mark.end() : end]
         if not said.strip():
-            raise UsageError(f"{where}:{_line(text, mark.start())}: the turn {mark[0]} says nothing.")
+            raise UsageError(f"{where}:{_line(text, mark.start())}: the turn {mark[0]} is empty.")
         yield msgspec.convert(mark[1], Role), said.strip(), mark.end() + len(said) - len(said.lstrip())
 
 
@@ -305,7 +309,7 @@ def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str
 
     said = _BRACES.sub(one, content)
     if sum(said.count(f"{{{name}}}") for name in set(names.values())) != put_in:
-        raise UsageError(f"{where}:{first}: doubled braces around the name of a placeholder can't be sent.")
+        raise UsageError(f"{where}:{first}: doubled braces around a placeholder's name can't be sent as text.")
     return said
 
 

@@ -274,7 +274,10 @@ def own(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template
         raise UsageError(f"{where}: a template has at most {MAX_BYTES // 1024} KiB.")
     template = read(data, where, chosen)
     if not any("completion" in call.names for call in template.calls):
-        raise UsageError(f"{where}: none of its calls shows the completion.", "Put {completion} where it is to stand.")
+        raise UsageError(
+            f"{where}: none of its calls has a placeholder for the completion.",
+            "Write {completion} where the text belongs.",
+        )
     return template
 
 
@@ -297,7 +300,7 @@ def parsed_form(text: str, where: str, kind: type[Form], what: str) -> Form:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{where}: {error}.", f"{find_page('judge-prompts')} shows {what}.") from error
     except RecursionError as error:
-        raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
+        raise UsageError(f"{where}: brackets are nested too deeply for TOML.") from error
 
 
 def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: frozenset[str] = frozenset()) -> Template:
@@ -326,7 +329,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         line = int(said[1]) if said else text.count("\n") + 1
         raise UsageError(f"{where}:{line}: {error}.", "Correct that line.") from error
     except RecursionError as error:
-        raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
+        raise UsageError(f"{where}: brackets are nested too deeply for TOML.") from error
     except msgspec.ValidationError as error:
         line = _line(text, _place(text, str(error)))
         raise UsageError(f"{where}:{line}: {error}.", f"{find_page('judge-prompts')} shows the format.") from error
@@ -339,7 +342,9 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         path = f"`$.calls[{number}]"
         if call.name in known:
             line = _line(text, _place(text, f"{path}.name`"))
-            raise UsageError(f"{where}:{line}:name: {call.name!r} already stands for a text.", "Choose another name.")
+            raise UsageError(
+                f"{where}:{line}:name: {call.name!r} is the name of a placeholder.", "Choose another name."
+            )
         for place, message in enumerate(call.messages):
             slip = misplaced(message.content.replace(NOTICE_MARK, ""), known)
             if slip is not None:

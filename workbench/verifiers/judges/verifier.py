@@ -102,7 +102,7 @@ class LlmJudge:
         self._samples = whole(options, "samples", least=1, most=_MAX_SAMPLES) or 1
         self._vote = choice(options, VOTE, tuple(VOTES), "majority")
         if VOTE in options and self._samples == 1:
-            raise ValueError(f"{VOTE}: one reply is not a vote; samples= asks for several")
+            raise ValueError(f"{VOTE}: a vote needs several replies; ask for them with samples=")
         self._with_reference = switch(options, "reference", True)
         self._standing: Standing | None = None
         self._prompts: dict[str, str] = {}
@@ -118,11 +118,14 @@ class LlmJudge:
         if self._template.criteria and self._strategy_name == TEMPLATE:
             self._strategy_name = RUBRIC
         if (self._strategy_name == RUBRIC) != bool(self._template.criteria):
-            raise ValueError("template: one with [[criteria]] goes with strategy=rubric, and only that")
+            raise ValueError(
+                "template: a template with [[criteria]] needs strategy=rubric, and that strategy needs such a template"
+            )
         hidden = not self._with_reference and self._standing is None
         if hidden and any("reference" in call.required for call in self._template.calls):
             raise ValueError(
-                f"reference: {self._template.id!r} can't do without; put it between {{?reference}} and {{/reference}}"
+                f"reference: {self._template.id!r} needs it; to make it optional, put it between {{?reference}} and "
+                "{/reference}"
             )
         self._parser = _parser(options, self._template)
         self._plan, self._drawn_examples = plan_from(options), drawn_from(options)
@@ -130,11 +133,11 @@ class LlmJudge:
             raise ValueError(f"{EXAMPLES}: {self._strategy_name} takes none")
         self._threshold = number(options, "threshold", least=0, most=1)
         if VOTE in options and self._threshold is not None:
-            raise ValueError(f"threshold: it is one of the mean score; {VOTE}= says what samples make instead")
+            raise ValueError(f"threshold: it applies to the mean score; with {VOTE}= the samples vote instead")
         self._template = self._grading(options, kind)
         strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
         if kind.file is not None and "panel" in options:
-            raise ValueError(f"panel: {self._strategy_name} takes no panel")
+            raise ValueError(f"panel: the strategy {self._strategy_name} has no panel")
         self._strategy = on_panel(strategy, options, graded=self.is_graded)
         # A search makes random draws by its own seed.
         asked = (options.keys() & {*SAMPLING_OPTIONS, TOP_LOGPROBS}) - kind.options.keys()
@@ -206,7 +209,7 @@ class LlmJudge:
         if self._plan is None:
             return ""
         if self._drawn_examples is None:
-            raise ValueError(f"{EXAMPLES}: none were drawn; a run draws them")
+            raise ValueError(f"{EXAMPLES}: the examples are drawn when a run starts")
         about = self._drawn_examples.about(item)
         return shown(about, secret, reference=self._with_reference, neutralise=self._neutralise)
 
@@ -224,10 +227,12 @@ class LlmJudge:
         count = whole(options, TOP_LOGPROBS, least=1, most=_MAX_LOGPROBS)
         if count is None:
             if self._threshold is not None and not self._template.criteria:
-                raise ValueError(f"threshold: it is one of a rubric's score, or of what {TOP_LOGPROBS} asks for")
+                raise ValueError(f"threshold: only a rubric's score, or {TOP_LOGPROBS}, has a threshold")
             return self._template
         if kind.file is not None or self._parser.name not in WORDS:
-            raise ValueError(f"{TOP_LOGPROBS}: a verdict of {self._strategy_name} ({self._parser.id}) is not a word")
+            raise ValueError(
+                f"{TOP_LOGPROBS}: a verdict of {self._strategy_name} ({self._parser.id}) is not a single word"
+            )
         *before, last = self._template.calls
         last = structs.replace(last, sampling=structs.replace(last.sampling, top_logprobs=count))
         return structs.replace(self._template, calls=(*before, last))
@@ -248,7 +253,7 @@ class LlmJudge:
             template = _template(options, self._strategy_name, kind, chosen)
             return template if PROMPTS not in options else self._with_prompts(template, options, kind)
         if self._strategy_name != "verifybench":
-            raise ValueError(f"{PUBLISHED}: there are VerifyBench's prompts, for strategy=verifybench alone")
+            raise ValueError(f"{PUBLISHED}: the published prompts are VerifyBench's; they need strategy=verifybench")
         for name in sorted((_OURS - {EXAMPLES}) & options.keys()):
             raise ValueError(f"{name}: it would change the request that {PUBLISHED} asks for")
         folder = Path(required(options, PUBLISHED))
@@ -257,7 +262,7 @@ class LlmJudge:
 
     def _with_prompts(self, template: Template, options: Mapping[str, str], kind: Kind) -> Template:
         if not kind.roles:
-            raise ValueError(f"{PROMPTS}: {self._strategy_name} has no roles; template= takes a prompt of your own")
+            raise ValueError(f"{PROMPTS}: {self._strategy_name} has no roles; give your own prompt with template=")
         found = prompts_in(Path(required(options, PROMPTS)), template, kind.roles, hides_code=kind.hides_code)
         self._prompts = found.digests
         return with_prompts(template, found)
@@ -273,7 +278,7 @@ def _parser(options: Mapping[str, str], template: Template) -> Parser:
     if not template.criteria:
         return parser(options.get("parser", template.parser))
     if "parser" in options:
-        raise ValueError("parser: a rubric has its own")
+        raise ValueError("parser: a rubric uses its own parser")
     return rubric(template.criteria)
 
 
@@ -287,7 +292,7 @@ def _lengthened(template: Template, options: Mapping[str, str]) -> Template:
     for part in options.get("call_max_tokens", "").split(",") if "call_max_tokens" in options else ():
         name, _, length = (word.strip() for word in part.partition(":"))
         if name not in calls:
-            raise ValueError(f"call_max_tokens: it takes CALL:TOKENS; the calls are {', '.join(calls)}")
+            raise ValueError(f"call_max_tokens: write CALL:TOKENS; the calls are {', '.join(calls)}")
         tokens = whole({"call_max_tokens": length}, "call_max_tokens", least=1)
         sampling = structs.replace(calls[name].sampling, max_tokens=tokens)
         calls[name] = structs.replace(calls[name], sampling=sampling)
@@ -298,7 +303,7 @@ def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sam
     variant = _variant(options, strategy, kind)
     if "template" in options:
         if not kind.own_template or variant:
-            raise ValueError(f"template: {strategy} has its own")
+            raise ValueError(f"template: the strategy {strategy} uses its own template")
         ours = None if strategy in (TEMPLATE, RUBRIC) else builtin(_builtin_name(strategy, variant, kind), chosen)
         return template_in(Path(required(options, "template")), chosen, ours)
     version = whole(options, TEMPLATE_VERSION, least=1)
@@ -307,7 +312,7 @@ def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sam
 
 def _variant(options: Mapping[str, str], strategy: str, kind: Kind) -> str:
     if "variant" in options and not kind.variants:
-        raise ValueError(f"variant: the strategy {strategy} has none")
+        raise ValueError(f"variant: the strategy {strategy} has no variants")
     return choice(options, "variant", kind.variants, "") if "variant" in options else ""
 
 
@@ -329,7 +334,7 @@ def template_text(options: Mapping[str, str], *, whole_family: bool = False) -> 
     strategy = choice(options, "strategy", tuple(STRATEGIES), "verifybench")
     kind = STRATEGIES[strategy]
     if not kind.own_template and not whole_family:
-        raise ValueError(f"template: {strategy} has its own")
+        raise ValueError(f"template: the strategy {strategy} uses its own template")
     name = _builtin_name(strategy, _variant(options, strategy, kind), kind)
     return builtin_text(name, whole(options, TEMPLATE_VERSION, least=1))
 

@@ -65,13 +65,13 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
         ValueError: The score is ambiguous, or not a finite number.
     """
     if label is None and not last and len(values) > 1:
-        raise ValueError(f"the model gives {len(values)} numbers a text; say which one is the score with label=")
+        raise ValueError(f"the model returns {len(values)} numbers per text; say which one is the score with label=")
     place = -1 if label is None else label
     if not -1 <= place < len(values) or not values:
-        raise ValueError(f"the model gives {len(values)} numbers a text, none at place {max(place, 0)}")
+        raise ValueError(f"the model returns {len(values)} numbers per text, none at position {max(place, 0)}")
     value = values[place]
     if not is_figure(value):
-        raise ValueError(f"the score is {value}, which is not a number to compare")
+        raise ValueError(f"the score is {value}, which is not a finite number")
     return value
 
 
@@ -141,7 +141,7 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
             raise ValueError(f"format: {{{name}}} is missing")
         if not is_wanted and name in found:
             why = "reference is not true" if name == "reference" else "the completion is sent separately"
-            raise ValueError(f"format: {{{name}}} has no place in it, since {why}")
+            raise ValueError(f"format: {{{name}}} can't be used, since {why}")
     return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))
 
 
@@ -160,7 +160,7 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
         ValueError: The turn lacks the completion, has another placeholder, or no chat is configured.
     """
     if "answer" in options and not chat:
-        raise ValueError("answer: it is a chat's, so it goes with chat=true")
+        raise ValueError("answer: only a chat has an answer turn: chat=true")
     text = options.get("answer", "{completion}").replace("{solution}", "{completion}")
     if set(_PLACEHOLDER.findall(text)) != {"completion"}:
         raise ValueError("answer: it contains {completion}, and no other placeholder")
@@ -193,9 +193,11 @@ def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
         raise ValueError("words: name one or two with a comma between them, such as Yes,No")
     folded = [word.lower() for word in words]
     if len(words) > 1 and (folded[0].startswith(folded[1]) or folded[1].startswith(folded[0])):
-        raise ValueError("words: one begins the other, so that a token doesn't tell which it is")
+        raise ValueError("words: one is the beginning of the other, so a token can't distinguish them")
     if not {*words} <= {*_YES_OR_NO} and "format" not in options:
-        raise ValueError("format: say how these words are asked for; by default it is Yes or No")
+        raise ValueError(
+            "format: say in the format how to answer with these words; the default format asks for Yes or No"
+        )
     return words
 
 
@@ -234,11 +236,11 @@ class RewardModel(OneServer):
         self._dialect: Task = choice(options, "dialect", _DIALECTS, "score")
         for option in _OF_CHATS:
             if option in options:
-                raise ValueError(f"{option}: it is for chats, and {self._dialect} asks for a number")
+                raise ValueError(f"{option}: it is an option for chat; {self._dialect} returns a number")
         super().__init__(options)
         self._chat = switch(options, "chat", default=False)
         if self._chat and self._dialect in _PAIRED:
-            raise ValueError(f"chat: {self._dialect} takes question and completion apart as it is")
+            raise ValueError(f"chat: {self._dialect} already sends question and completion separately")
         self._likeliest = self._words = None
         if self._dialect == "completions":
             _require_only_text(options, chat=self._chat)
@@ -294,10 +296,10 @@ class RewardModel(OneServer):
 
 def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
     if chat:
-        raise ValueError("chat: completions takes a text; llm-judge with top_logprobs asks the same in a chat")
+        raise ValueError("chat: dialect completions sends a plain text; for a chat use llm-judge with top_logprobs")
     for option in ("activation", "label"):
         if option in options:
-            raise ValueError(f"{option}: a word's probability has none")
+            raise ValueError(f"{option}: the probability of a word has no such option")
 
 
 def _by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:

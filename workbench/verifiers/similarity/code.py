@@ -40,7 +40,7 @@ class CodeBleu(Similarity):
     def __init__(self, threshold: str = "0.5", of: str = "whole", lang: str = "python") -> None:
         super().__init__(threshold, of)
         if lang not in LANGUAGES:
-            raise ValueError(f"lang: it is one of {', '.join(LANGUAGES)}, not {lang!r}")
+            raise ValueError(f"lang: must be one of {', '.join(LANGUAGES)}, not {lang!r}")
         self._lang = lang
         self.version = f"{_BASE}+{_grammar(lang)}+2"
 

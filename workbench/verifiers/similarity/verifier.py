@@ -58,7 +58,7 @@ class Similarity(ABC):
     def __init__(self, threshold: str = "0.5", of: str = "auto") -> None:
         self._threshold = _share(threshold)
         if of not in self.choices["of"]:
-            raise ValueError(f"of: it is auto, final or whole, not {of!r}")
+            raise ValueError(f"of: must be auto, final or whole, not {of!r}")
         self._of = of
 
     def config(self) -> dict[str, object]:
@@ -126,5 +126,5 @@ def _share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise ValueError(f"threshold: it is a number from 0 to 1, not {text!r}")
+        raise ValueError(f"threshold: must be a number from 0 to 1, not {text!r}")
     return value

@@ -95,11 +95,11 @@ def in_words(found: Iterable[Stage]) -> str:
 def _stage(text: str) -> Stage:
     name, colon, rule = text.partition(":")
     if not name.strip():
-        raise ValueError(f"{STAGES}: {text!r} names no verifier")
+        raise ValueError(f"{STAGES}: {text!r} doesn't name a verifier")
     said, at, types = rule.partition("@")
     conditions = [part.strip() for part in said.split("/")] if said.strip() else []
     if colon and not conditions and not at:
-        raise ValueError(f"{STAGES}: {text!r}: after the colon comes the rule that decides: {_SETTLES}")
+        raise ValueError(f"{STAGES}: {text!r}: write the deciding rule after the colon: {_SETTLES}")
     stage = Stage(name=name.strip(), types=_types(text, types) if at else ())
     outcomes: frozenset[Outcome] = frozenset()
     least, most = None, None
@@ -109,10 +109,10 @@ def _stage(text: str) -> Stage:
         elif scored := _SCORE.fullmatch(condition):
             number = _number(text, scored[2])
             if (least if scored[1] == ">=" else most) is not None:
-                raise ValueError(f"{STAGES}: {text!r} has two scores with {scored[1]}; which of them is meant?")
+                raise ValueError(f"{STAGES}: {text!r} has two conditions with {scored[1]}; give one of them")
             least, most = (number, most) if scored[1] == ">=" else (least, number)
         else:
-            raise ValueError(f"{STAGES}: {condition!r} settles nothing; it is {_SETTLES}")
+            raise ValueError(f"{STAGES}: {condition!r} decides nothing; write {_SETTLES}")
     if least is not None and most is not None and most >= least:
         raise ValueError(
             f"{STAGES}: {text!r}: a score from {most:g} down can't be incorrect and from {least:g} up correct"
@@ -131,5 +131,5 @@ def _types(text: str, written: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(part.strip() for part in written.split("/")))
     for one in found:
         if not _TYPE.fullmatch(one):
-            raise ValueError(f"{STAGES}: {text!r}: after @ come answer types such as A/B2")
+            raise ValueError(f"{STAGES}: {text!r}: write answer types after @, such as A/B2")
     return found

@@ -63,7 +63,7 @@ class Stack:
         registry = Registry()
         self._made = {one.name: (one, _usable(one, registry)) for one in stages_in(options)}
         if self._made and self._made.keys() != {stage.name for stage in self.stages}:
-            raise ValueError(f"{STAGES}: not all of them were looked up")
+            raise ValueError(f"{STAGES}: some stages were not found")
         self._limits = limits_from({name: value for name, value in options.items() if name in self.options})
         if "concurrency" not in options and (served := self._served()):
             most = max(one.limits().concurrency for one in served.values())
@@ -126,7 +126,7 @@ class Stack:
         The votes are the verdicts of the called stages, in their order; the rule and the trace name the deciding stage.
         """
         if not self._made:
-            raise ValueError(f"{STAGES}: not looked up yet; a run does that")
+            raise ValueError(f"{STAGES}: the stages are looked up when a run starts")
         said: dict[str, Judged] = {}
         passed: list[dict[str, Any]] = []
         verdict = Verdict(outcome=Outcome.ABSTAIN, reason=NO_STAGE)
@@ -183,5 +183,5 @@ def _usable(made: PanelMember, registry: Registry) -> AnyVerifier:
     verifier = registry.load(made.kind, made.options)
     if verifier.isolation == "sandbox" or isinstance(verifier, Stack):
         does = "runs programs" if verifier.isolation == "sandbox" else "is a stack itself"
-        raise ValueError(f"{STAGES}: {made.name!r} {does}; it can be no stage of a run, only of what is simulated")
+        raise ValueError(f"{STAGES}: {made.name!r} {does}; it can be a stage in simulations only, not in a run")
     return verifier

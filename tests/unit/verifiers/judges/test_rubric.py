@@ -144,8 +144,8 @@ def test_what_is_no_rubric_is_refused_with_its_line(tmp_path: Path, before: str,
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"parser": "verifybench"}, "parser: a rubric has its own"),
-        ({"top_logprobs": "5"}, "top_logprobs: a verdict of rubric .* is not a word"),
+        ({"parser": "verifybench"}, "parser: a rubric uses its own parser"),
+        ({"top_logprobs": "5"}, "top_logprobs: a verdict of rubric .* is not a single word"),
         ({"strategy": "verifybench"}, "template: one with .*criteria.* goes with strategy=rubric"),
     ],
 )

@@ -189,7 +189,10 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, old: str, new: str
         (b"#\n\xff\xfe", "/t.toml:2: 'utf-8' codec"),
         ('id = "mine"\nversion = 3\nid = "mine"', "/t.toml:3: Cannot overwrite a value"),
         ('id = "mine"\nversion = [', "/t.toml:2: Invalid value (at end of document)"),
-        (OWN.replace("{completion}", "{Completion}"), "/t.toml: none of its calls shows the completion."),
+        (
+            OWN.replace("{completion}", "{Completion}"),
+            "/t.toml: none of its calls has a placeholder for the completion.",
+        ),
         (b"x = " + b"[" * 50_000, "too deep"),
         (b"a." * 100_000 + b"b = 1", "more than 50 parts"),
         (b"#" * (256 * 1024 + 1), "at most 256 KiB"),
@@ -209,9 +212,9 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
 
 def test_a_reference_that_cannot_be_left_out(own: Path) -> None:
     own.write_text(OWN.replace("{?reference}R:{reference}{/reference}", "{reference}"), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"reference: 'mine' can't do without"):
+    with pytest.raises(ValueError, match=r"reference: 'mine' needs it"):
         llm_judge(template=str(own), reference="false")
-    with pytest.raises(ValueError, match="reference: 'xverify-no-question' can't do without"):
+    with pytest.raises(ValueError, match="reference: 'xverify-no-question' needs it"):
         llm_judge(strategy="xverify", variant="no-question", reference="false")
 
 

@@ -93,5 +93,5 @@ def test_what_makes_no_chat_is_refused(options: dict[str, str], says: str) -> No
 
 def test_a_server_that_takes_no_turns_says_so() -> None:
     request = Scoring(task="classify", query="q", texts=("a",))
-    with pytest.raises(ValueError, match="takes no turns of a chat"):
+    with pytest.raises(ValueError, match="needs one whole text"):
         build(PROFILES["sglang"], "rm", request)

@@ -216,7 +216,7 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
         ({"format": "{question} {answer}"}, "format: there is no {answer}"),
         ({"format": "nothing"}, "format: {question} is missing"),
         ({"format": "{question} {completion}"}, "format: {completion} has no place"),
-        ({"format": "{question} {reference}"}, "format: {reference} has no place in it, since reference is not true"),
+        ({"format": "{question} {reference}"}, "format: {reference} can't be used, since reference is not true"),
         ({"format": "{question}", "dialect": "pooling"}, "format: {completion} is missing"),
         ({"format": "{question} {completion}", "dialect": "pooling", "reference": "on"}, "{reference} is missing"),
         ({"base_url": "ftp://host"}, "base_url: "),

@@ -360,7 +360,7 @@ class AnnotateScreen(ItemFlow):
     def action_answers(self) -> None:
         if not self._answers or self._desk is None:
             self.found_idle()
-            self.notify("The coordinator answered no flag of yours yet.", markup=False)
+            self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
             return
         self.app.push_screen(AnswersBox(self._answers), self._to_answered)
         work = partial(_mark_read, self._desk.session, self._answers)

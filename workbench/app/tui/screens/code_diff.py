@@ -318,6 +318,6 @@ def compare(screen: WorkbenchScreen, matrix: PassMatrix, comparing: Comparing, s
     if pair is not None:
         screen.app.push_screen(CodeDiffScreen(matrix, *pair))
     elif comparing.marked is not None:
-        screen.notify("Marked; the same key on another solution compares the two.", markup=False)
+        screen.notify("Marked. Press the same key on another solution to compare the two.", markup=False)
     else:
         screen.notify("No longer marked.", markup=False)

@@ -263,7 +263,7 @@ class CodeProblemScreen(LiveScreen):
         reason = matrix.excluded[position].reason if position in matrix.excluded else ""
         test = TestDecision(self.question, matrix.suite, position, reason)
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
-            self.notify("Tests of one solution's own can't be excluded.", markup=False)
+            self.notify("Tests that belong to a single solution can't be excluded.", markup=False)
         elif test.was_excluded:
             self._decide(test, None)
         else:

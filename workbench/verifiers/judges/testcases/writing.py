@@ -275,7 +275,9 @@ class TestServer:
             except ValueError as error:
                 raise ValueError(f"test_{error}") from error
         elif "test_api_key_env" in options:
-            raise ValueError("test_api_key_env: it goes with test_base_url; the judge's server takes api_key_env")
+            raise ValueError(
+                "test_api_key_env: only test_base_url needs it; the key of the judge's own server is api_key_env"
+            )
         self._extras = self._extras_for_tests(options)
 
     def _extras_for_tests(self, options: Mapping[str, str]) -> RequestExtras | None:

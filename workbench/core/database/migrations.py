@@ -137,12 +137,11 @@ def _applied_at() -> str:
 # -- Opening: created if missing, checked, and upgraded.
 
 
-def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = False) -> int:
+def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
     """Create, check or migrate the database at ``path``.
 
     Args:
         keep_copy: Copy an older one before it is migrated.
-        unchecked: Leave one of this version unchecked.
 
     Returns:
         SQLite's schema counter at which the schema was found to be the program's.
@@ -159,8 +158,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
     try:
         connection.execute("BEGIN DEFERRED")
         version = checked_version(connection, path)
-        if not (unchecked and version == latest_version()):
-            require_ours(connection, path, version)
+        require_ours(connection, path, version)
         counter = changes_to_schema(connection)
         connection.execute("COMMIT")
         if version == latest_version():

@@ -14,7 +14,6 @@ from tests.commands import Call, in_process
 from tests.hurting import KINDS, hurt, owners, readable, rich_project, without_a_row
 from workbench.care.backups import doctor
 from workbench.care.rescuing import rescue
-from workbench.core.database.hashes import COVERED
 from workbench.core.project import open_project
 
 MADE_ANEW = {"changes", "generation", "sqlite_sequence", "_sqlite_migrations"}
@@ -44,11 +43,6 @@ def tables(path: Path) -> dict[str, list[Any]]:
 def test_of_a_whole_database_every_row_comes_back(rich: Path, tmp_path: Path) -> None:
     found = rescue(rich, tmp_path / "out.db")
     assert found.is_whole
-    # A score that was changed would look the same.
-    assert "verdicts" in found.without_digest
-    assert "label_events" not in found.without_digest
-    assert not COVERED & {*found.without_digest}
-    assert any("carry no digest" in note for note in found.notes)
     assert tables(tmp_path / "out.db") == tables(rich)
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, checked, without_triggers
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.connection import interruptibly
@@ -118,31 +118,6 @@ class RescueOutcome(NamedTuple):
     keeps_secret: bool
 
 
-def version_of(connection: Connection) -> int:
-    """Return the version of a file's tables, by the migrations it lists or, if they can't be read, by its header.
-
-    Raises:
-        StoreError: The file was written by a newer program or by one older than any release, or nothing is readable.
-    """
-    latest = migrations.latest_version()
-    try:
-        said: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError as error:
-        raise StoreError(f"SQLite can't read the file: {error}.", "Restore a backup.") from error
-    rows = Salvage(connection, Schema(migrations.OLDEST)).rows("_sqlite_migrations")
-    applied = {str(row.values[2]) for row in rows if row.values[1] == "workbench"}
-    if newer := sorted(name for name in applied - {*migrations.MIGRATIONS} if name.startswith("_m")):
-        raise StoreError(
-            f"The file has schema version {said} ({newer[0]}); this program knows up to {latest}.",
-            "It was written by a newer workbench: install that one.",
-        )
-    if applied:
-        said = max((number for number, name in enumerate(migrations.MIGRATIONS, 1) if name in applied), default=said)
-        migrations.require_released("The file", said)
-    return said if migrations.OLDEST <= said <= latest else latest
-
-
 class Rescue:
     """The readable part of a file, written into a new database.
 
@@ -153,11 +128,11 @@ class Rescue:
 
     def __init__(self, source: Connection, version: int) -> None:
         self._schema = Schema(version)
-        self._source, self._salvage = source, Salvage(source, self._schema)
+        self._salvage = Salvage(source, self._schema)
         self._rows: dict[str, int] = {}
         self._stand_ins: dict[str, int] = defaultdict(int)
         self._dropped: dict[str, int] = defaultdict(int)
-        self._unsure: set[str] = set()
+        self._hurt: set[str] = set()
         names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._schema.tables))
         self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
 
@@ -195,8 +170,8 @@ class Rescue:
         connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
             self._rows[table] = self._copy(connection, table)
-            if self._salvage.is_hurt(table) or checked(self._source, table).doubtful:
-                self._unsure.add(table)
+            if self._salvage.is_hurt(table):
+                self._hurt.add(table)
         if not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
             return False
@@ -207,7 +182,7 @@ class Rescue:
         columns = ", ".join(f'"{name}"' for name in names)
         statement = f'INSERT OR IGNORE INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
         readable, kept = self._salvage.rows(table), 0
-        while rows := [row.values for row in islice(readable, _BATCH_ROWS)]:
+        while rows := list(islice(readable, _BATCH_ROWS)):
             kept += max(connection.executemany(statement, rows).rowcount, 0)
         return kept
 
@@ -258,8 +233,8 @@ class Rescue:
     def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
         changed = []
         for table, column, found in (
-            ("questions", "hash", list(hashes.wrong_questions(connection))),
-            ("completions", "hash", list(hashes.wrong_completions(connection))),
+            ("questions", "hash", list(hashes.changed_questions(connection))),
+            ("completions", "hash", list(hashes.changed_completions(connection))),
             ("label_events", "digest", list(events.changed(connection))),
         ):
             connection.executemany(
@@ -275,7 +250,7 @@ class Rescue:
     def _table_reports(self) -> list[TableRescued]:
         found = []
         for table in self._tables:
-            missing = None if table in self._unsure else 0
+            missing = None if table in self._hurt else 0
             if table in ("question_text", "completion_text"):
                 # There are as many texts as questions or items.
                 missing = self._stand_ins[table]

@@ -138,7 +138,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     _write_back(target)
     with unused(target), waited_for(temporary, target):
         _drop_second_names(target)
-        kept = _keep(target, _free_name(target, before)) if keep else ()
+        kept = _keep(target, free_name(target, before)) if keep else ()
         _store_names(target.parent)
         for end in ENDS[1:]:
             # SQLite would apply it to the new file.
@@ -181,7 +181,8 @@ def _second_copy(file: Path, second: Path) -> None:
         os.fsync(copy.fileno())
 
 
-def _free_name(target: Path, before: str) -> Path:
+def free_name(target: Path, before: str) -> Path:
+    """Return a free name for a database's copy from before an operation."""
     number = 1
     while any(os.path.lexists(sidecar_path(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
         number += 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from workbench.core.database import migrations
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
 from workbench.core.database.looking import looked_at
-from workbench.core.database.place import require_local
+from workbench.core.database.place import require_local, require_nothing
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
@@ -40,16 +38,6 @@ def rescue(path: Path, target: Path) -> Rescued:
         require_nothing(target)
         put_in_place(temporary, target)
     return found
-
-
-def require_nothing(target: Path) -> None:
-    """Check that a path doesn't exist.
-
-    Raises:
-        StoreError: The path exists.
-    """
-    if os.path.lexists(target):
-        raise StoreError(f"{target} exists.", "Recovered data is written to a new database: name another file.")
 
 
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
@@ -130,9 +118,4 @@ def _require_place(path: Path, target: Path) -> None:
         raise StoreError(f"{path}: {what}.", "Name the damaged database.")
     if not path.stat().st_size:
         raise StoreError(f"{path} is empty.", f"Nothing in it is readable. {go_back(path)}")
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
     require_local(target.parent)
-    wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
-    if wanted > free:
-        raise StoreError(f"{target}: {wanted >> 20:,} MiB may be needed, {free >> 20:,} MiB are free.", "Make room.")

@@ -12,9 +12,8 @@ import pytest
 
 from tests.commands import Call, in_process
 from tests.hurting import KINDS, hurt, owners, readable, rich_project, without_a_row
-from workbench.care.backups import doctor
+from workbench.care.backups import diagnosis
 from workbench.care.rescuing import rescue
-from workbench.core.project import open_project
 
 MADE_ANEW = {"changes", "generation", "sqlite_sequence", "_sqlite_migrations"}
 
@@ -64,7 +63,7 @@ def test_every_label_that_can_be_read_comes_back(rich: Path, tmp_path: Path, kin
     told = next(one for one in found.tables if one.table == "label_events")
     assert told.missing in (None, 0)
     assert told.missing is None or len(back) == len(labels)
-    assert {finding.name for finding in doctor(open_project(tmp_path / "out.db")) if not finding.ok} == set()
+    assert {finding.name for finding in diagnosis(tmp_path / "out.db") if not finding.ok} == set()
 
 
 def test_the_last_row_before_what_is_lost_comes_back(rich: Path, tmp_path: Path) -> None:

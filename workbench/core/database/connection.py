@@ -427,8 +427,6 @@ def _check_place(path: Path, *, create: bool) -> None:
     if not path.is_file() and (path.exists() or not create):
         what = "it is not a file" if path.exists() else "there is no such database"
         raise StoreError(f"{path}: {what}.", "Make one with", command=Command("import DB FILE"))
-    if not path.parent.is_dir():
-        raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)
     require_plain_logs(path)
 

@@ -174,7 +174,7 @@ def looked_at(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDataba
 
 def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
     stood = _file_state(path)
-    alone = _ReadSource(f"{path.as_uri()}?immutable=1", stood)
+    alone = _ReadSource(f"{path.as_uri()}?mode=ro&immutable=1", stood)
     log, journal = (path.with_name(path.name + end) for end in LOGS)
     index = path.with_name(f"{path.name}-shm")
     if index.exists() and log.exists() and not journal.exists():

@@ -7,18 +7,16 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
-from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.errors import Command, StoreError
 from workbench.core.health import TableRescued
-from workbench.core.progress import step, stepping
+from workbench.core.progress import stepping
 from workbench.interchange.store.archiving import PARTS, count
 
 # -- Placeholders for lost rows, so that rows that refer to them are kept, above all labels.
@@ -105,7 +103,6 @@ _LEFT: Final = frozenset(
     {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
 )
 """Tables that are recreated, derived, or about an active process."""
-_BATCH_ROWS: Final = 2_000
 _MAX_ROUNDS: Final = 6
 
 
@@ -129,7 +126,7 @@ class Rescue:
     def __init__(self, source: Connection, version: int) -> None:
         self._schema = Schema(version)
         self._salvage = Salvage(source, self._schema)
-        self._rows: dict[str, int] = {}
+        self._rows: dict[str, int] = defaultdict(int)
         self._stand_ins: dict[str, int] = defaultdict(int)
         self._dropped: dict[str, int] = defaultdict(int)
         self._hurt: set[str] = set()
@@ -169,7 +166,7 @@ class Rescue:
         own = connection.execute("SELECT * FROM secrets").fetchall()
         connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
-            self._rows[table] = self._copy(connection, table)
+            self._copy(connection, table)
             if self._salvage.is_hurt(table):
                 self._hurt.add(table)
         if not connection.execute("SELECT 1 FROM secrets").fetchone():
@@ -177,14 +174,17 @@ class Rescue:
             return False
         return True
 
-    def _copy(self, connection: Connection, table: str) -> int:
+    def _copy(self, connection: Connection, table: str) -> None:
         names = self._schema.tables[table].names
         columns = ", ".join(f'"{name}"' for name in names)
-        statement = f'INSERT OR IGNORE INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
-        readable, kept = self._salvage.rows(table), 0
-        while rows := list(islice(readable, _BATCH_ROWS)):
-            kept += max(connection.executemany(statement, rows).rowcount, 0)
-        return kept
+        statement = f'INSERT INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
+        for row in self._salvage.rows(table):
+            try:
+                connection.execute(statement, row)
+                self._rows[table] += 1
+            except sqlite3.IntegrityError:
+                # A value breaks a rule of its column: it is no longer what was stored.
+                self._hurt.add(table)
 
     def _make_up(self, connection: Connection) -> None:
         for _ in range(_MAX_ROUNDS):
@@ -295,11 +295,6 @@ def _ids(connection: Connection, statement: str) -> set[int]:
 
 
 _MAGIC = b"SQLite format 3\0"
-_DAMAGED = "Use an older backup, or recover what can be read"
-
-
-def _rescue(path: Path) -> Command:
-    return Command(f"rescue {shlex.quote(str(path))} OUT")
 
 
 def is_database(path: Path) -> bool:
@@ -329,33 +324,22 @@ def bring_back(copy: Path, source: Path) -> int:
             connection.execute("PRAGMA journal_mode = DELETE")
             version = migrations.checked_version(connection, source)
             migrations.require_ours(connection, source, version)
-            _require_whole(connection, source)
+            dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
         try:
+            if dangling is not None:
+                raise StoreError(f"{copy}: a row of {dangling[0]} refers to nothing.")
             migrations.bring_up_to_date(copy, keep_copy=False)
+            generation.name_anew(copy)
+            check(copy)
         except StoreError as error:
-            raise StoreError(error.message.replace(str(copy), str(source)), error.hint) from error
-        generation.name_anew(copy)
-        check(copy)
+            raise StoreError(
+                error.message.replace(str(copy), str(source)),
+                "Use an older backup, or recover what can be read",
+                command=Command(f"rescue {shlex.quote(str(source))} OUT"),
+            ) from error
     return version
 
 
 def row_counts(path: Path) -> dict[str, int]:
     with closing(sqlite3.connect(path)) as connection:
         return {part.name: count(connection, part.table, part.rows or "1") for part in PARTS}
-
-
-def _require_whole(connection: sqlite3.Connection, source: Path) -> None:
-    with step("checking the backup"):
-        try:
-            found: str = interruptibly(
-                lambda: connection.execute("PRAGMA integrity_check(1)").fetchone()[0], connection.interrupt
-            )
-            dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
-        except sqlite3.DatabaseError as error:
-            found, dangling = str(error), None
-    if found != "ok":
-        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED, command=_rescue(source))
-    if dangling is not None:
-        raise StoreError(
-            f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED, command=_rescue(source)
-        )

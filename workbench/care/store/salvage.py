@@ -13,13 +13,6 @@ from workbench.core.database import migrations
 Connection = sqlite3.Connection
 Value = str | int | float | bytes | None
 Values = tuple[Value, ...]
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "INTEGER": (int,),
-    "REAL": (int, float),
-    "TEXT": (str,),
-    "BLOB": (bytes,),
-    "": (int, float, str, bytes),
-}
 DERIVED: Final = frozenset(
     {"task_states", "item_states", "changes", "generation", "runner", "verdict_cache", "sqlite_sequence"}
 )
@@ -31,15 +24,6 @@ _MAX_RANGES: Final = 4_000
 """Maximum ranges of row ids tried in one table: each fails in microseconds."""
 
 
-class SchemaColumn(NamedTuple):
-    name: str
-    kinds: tuple[type, ...]
-    may_lack: bool
-
-    def fits(self, value: Value) -> bool:
-        return self.may_lack if value is None else isinstance(value, self.kinds)
-
-
 class TableShape(NamedTuple):
     """A table of the program's schema.
 
@@ -49,13 +33,9 @@ class TableShape(NamedTuple):
     """
 
     table: str
-    columns: tuple[SchemaColumn, ...]
+    names: list[str]
     by_rowid: bool
-    key: tuple[int, ...]
-
-    @property
-    def names(self) -> list[str]:
-        return [column.name for column in self.columns]
+    key: list[int]
 
 
 class Schema:
@@ -76,9 +56,8 @@ def _shape(connection: Connection, table: str) -> TableShape:
     options = connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,))
     by_rowid = not options.fetchone()[0]
     found = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
-    columns = tuple(SchemaColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
     key = sorted((row[5], place) for place, row in enumerate(found) if row[5])
-    return TableShape(table, columns, by_rowid, tuple(place for _, place in key))
+    return TableShape(table, [row[1] for row in found], by_rowid, [place for _, place in key])
 
 
 def without_triggers(connection: Connection) -> list[str]:
@@ -119,11 +98,7 @@ class Salvage:
             self._hurt.add(table)
             return
         what = ", ".join(f'"{name}"' if name in there else "NULL" for name in shape.names)
-        for row in self._by_rowid(table, what) if shape.by_rowid else self._by_key(shape, what):
-            if all(column.fits(value) for column, value in zip(shape.columns, row, strict=True)):
-                yield row
-            else:
-                self._hurt.add(table)
+        yield from self._by_rowid(table, what) if shape.by_rowid else self._by_key(shape, what)
 
     def _by_rowid(self, table: str, what: str) -> Iterator[Values]:
         waiting = deque([(_LEAST, _MOST)])

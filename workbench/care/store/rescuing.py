@@ -61,10 +61,6 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 """Table -> values of a placeholder row; its own id is inserted."""
 
 
-def has_placeholder(table: str) -> bool:
-    return table in _STAND_INS
-
-
 def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) -> int:
     """Insert placeholder rows for lost ones; return how many."""
     count = 0
@@ -199,7 +195,7 @@ class Rescue:
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
             for parent, pairs in _references(connection, table):
-                if len(pairs) == 1 and pairs[0][1] == "id" and has_placeholder(parent):
+                if len(pairs) == 1 and pairs[0][1] == "id" and parent in _STAND_INS:
                     column = pairs[0][0]
                     found[parent] |= _ids(
                         connection,

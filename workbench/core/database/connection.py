@@ -268,22 +268,24 @@ class Database:
         if held is None:
             held = self._threads.connections = {}
         if kind not in held:
-            connection = self.open()
-            durability, _, impatient = kind.partition(" ")
-            if kind == "reader":
-                connection.execute("PRAGMA query_only = ON")
-            else:
-                connection.execute(f"PRAGMA synchronous = {durability.upper()}")
-            if kind != "reader":
-                connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS if impatient else 0}")
-            if impatient:
-                connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
-            held[kind] = connection
+            connection = held[kind] = self._open(kind)
             with self._lock:
                 self._opened.append((connection, threading.current_thread()))
                 if kind == "reader":
                     self._readers.append(connection)
         return held[kind]
+
+    def _open(self, kind: str) -> sqlite3.Connection:
+        connection = self.open()
+        if kind == "reader":
+            connection.execute("PRAGMA query_only = ON")
+            return connection
+        durability, _, impatient = kind.partition(" ")
+        connection.execute(f"PRAGMA synchronous = {durability.upper()}")
+        connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS if impatient else 0}")
+        if impatient:
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
+        return connection
 
 
 def _let_go(connection: sqlite3.Connection, thread: threading.Thread) -> None:

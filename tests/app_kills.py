@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.app_on_pty import AppOnPty, Mark
 from tests.helpers import make_project, numbered
-from workbench.care.backups import doctor
+from workbench.care.backups import diagnosis
 from workbench.core.project import Project
 from workbench.labelling import ledger
 from workbench.labelling.people import assign
@@ -83,5 +83,5 @@ def check(project: Project, folder: Path) -> None:
         "AND a.subject = e.subject AND a.annotator_id = e.annotator_id AND a.state = 'done')"
     ).fetchone()
     assert done == (0,)
-    assert [finding for finding in doctor(project) if not finding.ok] == []
+    assert [finding for finding in diagnosis(project.path) if not finding.ok] == []
     assert ledger.states_differ(project) == 0

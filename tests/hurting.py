@@ -166,7 +166,7 @@ def readable(path: Path, table: str, ids: Iterable[int]) -> dict[int, Any]:
 
 
 _TEXTS: Final = ("questions", "question_text", "completions", "completion_text", "sources", "models")
-_NOT_CONTENT: Final = ("file", "pages", "list of tables", "schema version")
+_NOT_CONTENT: Final = ("file", "integrity")
 
 
 def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[str]:
@@ -177,12 +177,11 @@ def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[st
     wrong = [finding.name for finding in findings if not finding.ok]
     if any(name in _NOT_CONTENT for name in wrong):
         return []
-    # Without its row a file is taken for a new copy.
-    named = {"generation", *(name.removeprefix("table ") for name in wrong)}
     found = []
     with closing(_opened(whole)) as one, closing(_opened(path)) as other:
         for (table,) in one.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            if table in named or ("texts" in wrong and table in _TEXTS):
+            # Without its row in ``generation`` a file is taken for a new copy.
+            if table == "generation" or ("texts" in wrong and table in _TEXTS):
                 continue
             covered = "*" if table in _TEXTS[:4] else "count(*)"
             try:
@@ -196,21 +195,6 @@ def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[st
             if read[0] != read[1]:
                 found.append(table)
     return found
-
-
-def false_alarms(whole: Path, damage: Damage, findings: Sequence[Finding]) -> list[str]:
-    """Tables and indexes that are called hurt although no page of them, nor of what repeats them, was."""
-    with closing(_opened(whole)) as connection:
-        tables = dict(connection.execute("SELECT name, tbl_name FROM sqlite_master").fetchall())
-    pages = owners(whole)
-    hit = {pages[page] for page in damage.pages if page in pages}
-    if "sqlite_schema" in hit:
-        return []
-    hit = {tables[name] for name in hit}
-    named = [
-        name for name in tables for one in findings if not one.ok and one.name in (f"table {name}", f"index {name}")
-    ]
-    return [f"{name} is not hurt" for name in named if tables[name] not in hit]
 
 
 def false_numbers(whole: Path, found: Rescued) -> list[str]:

@@ -18,7 +18,8 @@ import pytest
 
 from tests.crashing import crash
 from tests.helpers import make_project, numbered
-from workbench.care.backups import backup, restore_backup
+from workbench.care.backups import restore_backup
+from workbench.core.database.backup import backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
@@ -49,7 +50,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = make_project(folder, numbered(600))
     with project.database.write() as connection:
         connection.executemany("INSERT INTO models (name) VALUES (?)", [("a",), ("b",)])
-    backup(project, folder / "copy.db")
+    backup(project.database, folder / "copy.db")
     write_archive(project, folder / "a.zip")
     with project.database.write() as connection:
         connection.executemany("INSERT INTO models (name) VALUES (?)", [("c",), ("d",)])
@@ -192,7 +193,7 @@ def test_no_acknowledged_label_is_lost_to_restores_under_writers_that_come_and_g
     """What was acknowledged is in the database or in one that was kept, and each of them is whole."""
     path = tmp_path / "p.db"
     project = make_project(tmp_path, numbered(4))
-    backup(project, tmp_path / "copy.db")
+    backup(project.database, tmp_path / "copy.db")
     project.close()
     found = Counter[str]()
     with (tmp_path / "acknowledged").open("wb") as acknowledged:
@@ -223,7 +224,7 @@ def test_no_acknowledged_label_is_lost_to_restores_under_writers_that_come_and_g
 def test_no_database_is_taken_from_under_who_writes_to_it(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     project = make_project(tmp_path, numbered(4))
-    backup(project, tmp_path / "copy.db")
+    backup(project.database, tmp_path / "copy.db")
     project.close()
     command = [sys.executable, "-c", WRITER, str(path), str(tmp_path / "stop"), "stays"]
     said = 0

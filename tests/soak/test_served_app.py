@@ -28,7 +28,7 @@ from tests.served_app import at_hand, log_of, server_process
 from tests.served_windows import Told, Window
 from tests.servers import faulty
 from tests.web.test_browser import chromium, opened
-from workbench.care.backups import doctor
+from workbench.care.backups import diagnosis
 from workbench.core.project import Project, open_project
 from workbench.labelling import ledger
 from workbench.labelling.people import assign
@@ -153,7 +153,7 @@ class Served:
     def check_files(self) -> None:
         """The database is sound, and nobody has seen a traceback."""
         checked = open_project(self.path)
-        assert [finding for finding in doctor(checked) if not finding.ok and finding.name != "free disk"] == []
+        assert [finding for finding in diagnosis(checked.path) if not finding.ok and finding.name != "free disk"] == []
         assert ledger.states_differ(checked) == 0
         checked.close()
         assert "Traceback" not in log_of(self.project)

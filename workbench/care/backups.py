@@ -20,17 +20,16 @@ from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import bring_back, is_database, row_counts
 from workbench.core.database import migrations, schema, sets
-from workbench.core.database.backup import backup as write_backup
-from workbench.core.database.backup import check, put_in_place
+from workbench.core.database.backup import backup, check, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import looked_at
-from workbench.core.database.place import LOGS, require_local, require_unused, sidecar_path
+from workbench.core.database.place import LOGS, require_local, require_nothing, require_unused, sidecar_path
 from workbench.core.errors import Command, FormatError, StoreError, UsageError, VerifierError, opt
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
 from workbench.core.progress import BYTES, step
-from workbench.core.project import Project, opened_project
+from workbench.core.project import opened_project
 from workbench.core.sets import SetName
 from workbench.data.formats.source import path_text
 from workbench.interchange.archive import Archive, opened_archive, require_event
@@ -48,39 +47,24 @@ MIN_FREE_BYTES = 512 * 2**20
 """Free disk bytes below which a finding is reported."""
 
 
-def backup(project: Project, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """Write a checked copy of the database; return its size in bytes.
-
-    Args:
-        force: Replace the file at ``target``, unless it is a good copy with more content, or of another project.
-        discard: Replace that, too.
-
-    Raises:
-        StoreError: See ``workbench.core.database.backup``.
-    """
-    return write_backup(project.database, target, force=force, discard=discard)
-
-
 def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """Run `backup` on a database that may be impossible to open, also on a full or read-only disk.
+    """Write a checked copy of a database that may be impossible to open, also on a full or read-only disk.
+
+    Returns:
+        Its size in bytes.
 
     Raises:
         StoreError: See ``workbench.core.database.backup``, and ``workbench.core.database.connection.Database``.
     """
     try:
         with explained(path), closing(Database(path)) as database:
-            return write_backup(database, target, force=force, discard=discard)
+            return backup(database, target, force=force, discard=discard)
     except StoreError as error:
         if error.cause not in ("space", "disk", "access"):
             raise
     # SQLite can open a database only if there is room for files next to it.
     with part_folder(target.with_name(f"{target.name}-read")) as part, looked_at(path, part) as database:
-        return write_backup(database, target, force=force, discard=discard)
-
-
-def doctor(project: Project) -> list[Finding]:
-    """Check a database (pages, tables, texts, states) and the environment."""
-    return diagnosis(project.path)
+        return backup(database, target, force=force, discard=discard)
 
 
 def diagnosis(path: Path) -> list[Finding]:
@@ -181,9 +165,9 @@ def restore(path: Path, target: Path) -> Restored:
 
     Raises:
         FormatError: The archive is damaged, was written by a newer version, or is not an archive.
-        StoreError: ``target`` exists or can't be written, or there is no room for it.
+        StoreError: ``target`` exists or can't be written.
     """
-    _require_nothing(target)
+    require_nothing(target)
     with opened_archive(path) as archive:
         manifest = archive.manifest
         _require_readable(path, manifest)
@@ -195,7 +179,7 @@ def restore(path: Path, target: Path) -> Restored:
             _require_sets(archive, temporary)
             check(temporary)
             # In the meantime another process may have created the path.
-            _require_nothing(target)
+            require_nothing(target)
             kept = put_in_place(temporary, target)
     return Restored(
         database=path_text(target),
@@ -205,11 +189,6 @@ def restore(path: Path, target: Path) -> Restored:
         code_version=manifest.code_version,
         kept=tuple(map(path_text, kept)),
     )
-
-
-def _require_nothing(target: Path) -> None:
-    if os.path.lexists(target):
-        raise StoreError(f"{target} exists.", "An archive is restored into a new database: name another file.")
 
 
 def _require_readable(path: Path, manifest: Manifest) -> None:
@@ -229,8 +208,6 @@ def _require_readable(path: Path, manifest: Manifest) -> None:
 
 
 def _require_room(target: Path, manifest: Manifest) -> None:
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder.", "Create it first.")
     require_local(target.parent)
     wanted = sum(member.bytes for member in manifest.members)
     free = shutil.disk_usage(target.parent).free
@@ -331,13 +308,13 @@ def restore_backup(path: Path, target: Path) -> Restored:
 
     Raises:
         FormatError: The archive is damaged, was written by a newer version, or ``path`` is neither.
-        StoreError: The backup is damaged or of a newer version; one of the two files is open; or there is no room.
+        StoreError: The backup is damaged or of a newer version; one of the two files is open; or the disk is full.
     """
     if not path.is_file() or not is_database(path):
         return restore(path, target)
     real = Path(os.path.realpath(target))
     _require_source(path, real)
-    _require_place(real, path)
+    _require_place(real)
     with part_folder(real) as part, explained(real):
         copy = part / real.name
         for end in ("", *LOGS):
@@ -370,18 +347,11 @@ def _require_source(path: Path, target: Path) -> None:
         raise StoreError(error.message, f"{error.hint} Or make a backup of it", command=take) from error
 
 
-def _require_place(target: Path, path: Path) -> None:
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder.", "Create it first.")
+def _require_place(target: Path) -> None:
     if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
         raise StoreError(f"{target} is not a regular file.", "Name another file.")
     require_local(target.parent)
     require_unused(target)
-    wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
-    if wanted > free:
-        raise StoreError(
-            f"{target}: the backup has {wanted >> 20:,} MiB and {free >> 20:,} MiB are free.", "Free some space."
-        )
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from contextlib import closing
 from pathlib import Path
 
-from workbench.care.store.rescuing import Rescue, RescueOutcome, version_of
+from workbench.care.store.rescuing import Rescue, RescueOutcome
+from workbench.core.database import migrations
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
-from workbench.core.database.hashes import COVERED
 from workbench.core.database.looking import looked_at
-from workbench.core.database.place import require_local
+from workbench.core.database.place import require_local, require_nothing
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
@@ -20,8 +18,6 @@ from workbench.core.progress import step
 from workbench.core.project import opened_project
 from workbench.data.formats.source import path_text
 from workbench.labelling.ledger import recompute
-
-_MAX_NAMED = 3
 
 
 def rescue(path: Path, target: Path) -> Rescued:
@@ -44,25 +40,15 @@ def rescue(path: Path, target: Path) -> Rescued:
     return found
 
 
-def require_nothing(target: Path) -> None:
-    """Check that a path doesn't exist.
-
-    Raises:
-        StoreError: The path exists.
-    """
-    if os.path.lexists(target):
-        raise StoreError(f"{target} exists.", "Recovered data is written to a new database: name another file.")
-
-
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
     """Copy everything readable into a new database, under a temporary name until it is put in place."""
     with looked_at(path) as database, closing(database.open()) as source:
         # A partly damaged list of tables is read as far as possible; invalid UTF-8 is replaced.
         source.execute("PRAGMA writable_schema = ON")
         source.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        version = version_of(source)
+        version: int = source.execute("PRAGMA user_version").fetchone()[0]
+        migrations.require_known(str(path), version)
         told = Rescue(source, version).write(temporary)
-    unsure = [table.table for table in told.tables if table.rows and table.table not in COVERED | {"label_events"}]
     with opened_project(temporary) as project:
         recompute(project)
     return Rescued(
@@ -73,8 +59,7 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
         changed_labels=told.changed_labels,
-        notes=[*_notes(told), *_without_digest(unsure)],
-        without_digest=unsure,
+        notes=_notes(told),
     )
 
 
@@ -100,15 +85,6 @@ def _notes(written: RescueOutcome) -> list[str]:
     if written.foreign:
         notes.append(f"foreign tables were left out: {', '.join(written.foreign)}")
     return notes
-
-
-def _without_digest(tables: list[str]) -> list[str]:
-    if not tables:
-        return []
-    named = ", ".join(tables[:_MAX_NAMED]) + (" …" if len(tables) > _MAX_NAMED else "")
-    return [
-        f"values of {named} carry no digest: they are kept as they can be read; a changed byte would not be noticed"
-    ]
 
 
 def _lack(table: TableRescued) -> str:
@@ -142,9 +118,4 @@ def _require_place(path: Path, target: Path) -> None:
         raise StoreError(f"{path}: {what}.", "Name the damaged database.")
     if not path.stat().st_size:
         raise StoreError(f"{path} is empty.", f"Nothing in it is readable. {go_back(path)}")
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
     require_local(target.parent)
-    wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
-    if wanted > free:
-        raise StoreError(f"{target}: {wanted >> 20:,} MiB may be needed, {free >> 20:,} MiB are free.", "Make room.")

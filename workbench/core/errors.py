@@ -209,10 +209,6 @@ class SchemaError(StoreError):
     """A database's tables, views or triggers are not the program's."""
 
 
-class WrittenError(StoreError):
-    """The database wrote other rows than it was sent; all of them were rolled back."""
-
-
 class FormatError(WorkbenchError):
     """A file can't be read at all (single bad rows are rejected into quarantine instead)."""
 

@@ -56,7 +56,6 @@ class Rescued(Struct, frozen=True, kw_only=True):
         changed_items: Row ids of items that differ from their import.
         changed_labels: Row ids of label events that don't match their digests.
         notes: Consequences, one sentence each.
-        without_digest: Tables with rows whose values have no digest: a changed byte inside one is not detected.
     """
 
     database: str
@@ -67,7 +66,6 @@ class Rescued(Struct, frozen=True, kw_only=True):
     changed_items: list[int]
     changed_labels: list[int]
     notes: list[str]
-    without_digest: list[str]
 
     @property
     def is_whole(self) -> bool:

@@ -20,7 +20,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database import events, migrations
+from workbench.core.database import events, hashes, migrations
 from workbench.core.database.sets import PACKAGE
 from workbench.core.errors import Command, FormatError, StoreError, UsageError
 from workbench.core.inputs import require_input
@@ -220,7 +220,7 @@ def require_event(row: Mapping[str, object]) -> None:
         raise ArchiveRefused(f"{error.field}: {error}") from error
     if event.uuid != row["uuid"]:
         raise ArchiveRefused(f"uuid: events have it as {event.uuid}")
-    if "digest" in row and row["digest"] != events.digest([row[name] for name in events.COLUMNS.split(", ")]):
+    if "digest" in row and row["digest"] != hashes.digest([row[name] for name in events.COLUMNS.split(", ")]):
         raise ArchiveRefused("digest: it is not what was given (value, note, person, time, round …)")
 
 

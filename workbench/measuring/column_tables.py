@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from workbench.core.database.column_files import ColumnHeader, ColumnPart
 from workbench.core.database.generation import ChangeMark
-from workbench.core.verdict import OutcomeCode
 from workbench.data.store import columns as stored
-from workbench.data.store.columns import FIELDS, ORIGINS, Connection, ItemNumbers
+from workbench.data.store.columns import Connection, ItemNumbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -110,34 +109,12 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
     return _frozen(_without_empty(columns), {REASON: rows.reasons})
 
 
-def of_part(part: ColumnPart) -> ColumnTable | None:
-    """Return the table in a file; None if its columns are not those of a part or hold impossible values."""
+def of_part(part: ColumnPart) -> ColumnTable:
     import numpy as np
 
-    head = part.head
-    columns = {name: np.frombuffer(values, dtype=head.kinds[name]) for name, values in part.columns.items()}
-    bounds = _bounds(head)
-    there = columns.keys() - {SCORE} if head.run is not None else columns.keys()
-    if there != bounds.keys() or head.names.keys() != {*(FIELDS if head.run is None else (REASON,))}:
-        return None
-    if not all(_within(columns[name], *bounds[name]) for name in bounds):
-        return None
-    if head.run is None and head.rows and not (np.diff(columns["item"]) > 0).all():
-        return None
-    return ColumnTable(columns=columns, names=head.names)
-
-
-def _bounds(head: ColumnHeader) -> dict[str, tuple[int, int]]:
-    codes = {name: (0, max(len(names) - 1, 0)) for name, names in head.names.items()}
-    if head.run is not None:
-        return {"outcome": (-1, max(OutcomeCode)), **codes}
-    row, count, sign = (1, 2**63 - 1), (0, 2**31 - 1), (-1, 1)
-    fixed = {"item": row, "question": row, "characters": count, "final": sign, "imported": sign}
-    return {**fixed, "origin": (0, len(ORIGINS) - 1), **codes}
-
-
-def _within(values: Array, least: int, most: int) -> bool:
-    return values.dtype.kind in "iu" and (not len(values) or bool(values.min() >= least and values.max() <= most))
+    kinds = part.head.kinds
+    columns = {name: np.frombuffer(values, dtype=kinds[name]) for name, values in part.columns.items()}
+    return ColumnTable(columns=columns, names=part.head.names)
 
 
 def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, aligned: int) -> ColumnPart:

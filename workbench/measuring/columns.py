@@ -204,8 +204,7 @@ class ColumnMemory:
         part = column_files.read(self._folder / column_files.name(run))
         if part is None or (part.head.run, part.head.schema) != (run, migrations.latest_version()):
             return None
-        if (table := tables.of_part(part)) is None or not (items is None or table.rows == len(items)):
-            return None
+        table = tables.of_part(part)
         item = table.columns["item"] if items is None else items
         if part.head.aligned != self._checksum(item, part.head.aligned if items is None else None):
             return None

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.care.backups import backup, diagnosis, sandbox
+from workbench.care.backups import diagnosis, sandbox
 from workbench.care.doctor import repair
+from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
 from workbench.interchange.exporting import ExportOptions, export
@@ -31,7 +32,7 @@ def test_a_backup_is_a_whole_database_taken_while_someone_writes(tmp_path: Path)
     other = sqlite3.connect(project.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     other.execute("UPDATE datasets SET name = 'half'")
-    assert backup(project, target) == target.stat().st_size
+    assert backup(project.database, target) == target.stat().st_size
     other.execute("ROLLBACK")
     other.close()
     copy = open_project(target)
@@ -45,11 +46,11 @@ def test_a_backup_replaces_nothing_unless_forced_and_never_itself(tmp_path: Path
     target = tmp_path / "copy.db"
     target.write_text("mine")
     with pytest.raises(StoreError, match="exists"):
-        backup(project, target)
+        backup(project.database, target)
     assert target.read_text() == "mine"
-    backup(project, target, force=True)
+    backup(project.database, target, force=True)
     with pytest.raises(StoreError, match="itself"):
-        backup(project, project.path, force=True)
+        backup(project.database, project.path, force=True)
 
 
 @pytest.mark.parametrize("name", ["p.db", "p.db-wal", "p.db-shm", "p.db-journal", "soft.db", "hard.db", "x/../p.db"])
@@ -60,7 +61,7 @@ def test_nothing_is_written_over_the_database(tmp_path: Path, name: str) -> None
     (tmp_path / "hard.db").hardlink_to(project.path)
     target = tmp_path / name
     with pytest.raises(StoreError, match="database itself"):
-        backup(project, target, force=True)
+        backup(project.database, target, force=True)
     with pytest.raises(StoreError, match="database itself"):
         export(project, ExportOptions(file=target, format="csv", force=True))
     with pytest.raises(StoreError, match="database itself"):
@@ -74,7 +75,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(fifo)
     for target in (fifo, tmp_path, Path()):
         with pytest.raises(StoreError, match="not a regular file"):
-            backup(project, target, force=True)
+            backup(project.database, target, force=True)
         with pytest.raises(StoreError, match="not a regular file"):
             export(project, ExportOptions(file=target, format="csv", force=True))
         with pytest.raises(StoreError, match="not a regular file"):
@@ -85,7 +86,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
 def test_a_backup_is_not_mixed_with_the_log_of_what_stood_there(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(3))
     target = tmp_path / "copy.db"
-    backup(project, target)
+    backup(project.database, target)
     # A process that is killed leaves its write-ahead log behind.
     script = (
         "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
@@ -94,8 +95,8 @@ def test_a_backup_is_not_mixed_with_the_log_of_what_stood_there(tmp_path: Path) 
     subprocess.run([sys.executable, "-c", script, str(target)], check=False)
     assert target.with_name("copy.db-wal").stat().st_size > 0
     with pytest.raises(StoreError, match="its log has not been written back"):
-        backup(project, target, force=True)
-    backup(project, target, force=True, discard=True)
+        backup(project.database, target, force=True)
+    backup(project.database, target, force=True, discard=True)
     copy = open_project(target)
     assert copy.database.reader().execute("SELECT name FROM models").fetchall() == []
 

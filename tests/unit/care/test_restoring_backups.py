@@ -16,9 +16,10 @@ import pytest
 from tests.crashing import HALF, crash, files, models
 from tests.helpers import make_project, numbered
 from tests.older import newer_events
-from workbench.care.backups import backup, doctor, restore_backup
+from workbench.care.backups import diagnosis, restore_backup
 from workbench.core.database import backup as replacing
 from workbench.core.database import migrations
+from workbench.core.database.backup import backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
@@ -29,7 +30,7 @@ from workbench.interchange.archive import write_archive
 def home(tmp_path: Path) -> Path:
     """A folder with ``p.db``, its backup ``copy.db``, and a model more in ``p.db`` since."""
     project = make_project(tmp_path, numbered(6))
-    backup(project, tmp_path / "copy.db")
+    backup(project.database, tmp_path / "copy.db")
     project.close()
     with closing(open_project(tmp_path / "p.db")) as again, again.database.write() as connection:
         connection.execute("INSERT INTO models (name) VALUES ('since')")
@@ -49,7 +50,7 @@ def test_a_backup_takes_the_place_of_a_database_that_is_kept(home: Path) -> None
     assert after["p.db.before-restore-1"] == before["p.db"]
     assert sorted(after) == ["copy.db", "p.db", "p.db.before-restore-1"]
     with closing(open_project(home / "p.db")) as project:
-        assert all(finding.ok for finding in doctor(project) if finding.name != "free disk")
+        assert all(finding.ok for finding in diagnosis(project.path) if finding.name != "free disk")
 
 
 def test_a_crashed_database_is_kept_with_what_its_log_held(home: Path) -> None:
@@ -286,7 +287,7 @@ def test_a_file_system_without_links_keeps_it_too(home: Path, monkeypatch: pytes
 
 def test_every_copy_has_a_generation_of_its_own(home: Path) -> None:
     restore_backup(home / "copy.db", home / "p.db")
-    backup(open_project(home / "p.db"), home / "copy2.db")
+    backup(open_project(home / "p.db").database, home / "copy2.db")
     found = [
         sqlite3.connect(home / name).execute("SELECT name FROM generation").fetchone()[0]
         for name in ("copy.db", "copy2.db", "p.db", "p.db.before-restore-1")
@@ -334,7 +335,7 @@ def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
             restore_backup(home / "copy.db", place)
         else:
             with closing(open_project(home / "p.db")) as project:
-                backup(project, place, force=True, discard=True)
+                backup(project.database, place, force=True, discard=True)
         with closing(sqlite3.connect(place)) as connection:
             found = connection.execute("SELECT count(*) FROM models WHERE name = 'at once'").fetchone()
         assert (said, found) == ([b"waits\n"], (0,))

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from workbench.care.backups import restore
-from workbench.core.database import events
+from workbench.core.database import events, hashes
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
 from workbench.interchange.store.archiving import CALLS, EVENTS, NEVER, PARTS
@@ -88,7 +88,7 @@ def fill(connection: sqlite3.Connection, table: str, **given: Any) -> None:
         word = _WORDS.get((table, name), _WORDS.get(name, _VALUES["TEXT"]))
         row[name] = given.get(name, word if kind == "TEXT" else _VALUES[kind])
     if table == "label_events":
-        row["digest"] = events.digest([row[name] for name in events.COLUMNS.split(", ")])
+        row["digest"] = hashes.digest([row[name] for name in events.COLUMNS.split(", ")])
     names = ", ".join(f'"{name}"' for name in row)
     connection.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", list(row.values()))
     if table == "annotators":

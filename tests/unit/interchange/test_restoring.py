@@ -23,7 +23,7 @@ from tests.older import newer
 from tests.unit.labelling.said import Record
 from workbench.care import backups
 from workbench.care.backups import restore
-from workbench.core.database import events, migrations, sets
+from workbench.core.database import events, hashes, migrations, sets
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
 from workbench.core.sets import ItemMember, NewSet, SetReport
@@ -103,7 +103,7 @@ def said(**values: Any) -> Change:
     def change(files: Files) -> None:
         event = json.loads(files["labels.jsonl"].splitlines()[0]) | values
         told = [event[name] for name in events.COLUMNS.split(", ")]
-        line("labels", **values, digest=b64encode(events.digest(told) or b"").decode())(files)
+        line("labels", **values, digest=b64encode(hashes.digest(told) or b"").decode())(files)
 
     return change
 

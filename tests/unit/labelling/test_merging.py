@@ -408,7 +408,7 @@ def test_triggers_and_views_beside_the_tables_are_never_run(home: Project, other
     change(other, f"CREATE VIEW extra AS {endless}")
     assert taken(merged(home, other)) == (1, 0, [])
     change(other, "CREATE TRIGGER extra_trigger BEFORE INSERT ON annotators BEGIN SELECT count(*) FROM extra; END")
-    with pytest.raises(StoreError, match="extra_trigger on annotators"):
+    with pytest.raises(StoreError, match="trigger extra_trigger is not workbench's"):
         merged(home, other)
 
 

@@ -15,8 +15,9 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.plain_columns import agree
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.care.backups import backup, doctor
+from workbench.care.backups import diagnosis
 from workbench.core.database import column_files, generation
+from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
@@ -71,7 +72,7 @@ def kept(project: Project) -> list[str]:
 
 
 def state(project: Project) -> tuple[bool, str]:
-    (found,) = (finding for finding in doctor(project) if finding.name == "columns")
+    (found,) = (finding for finding in diagnosis(project.path) if finding.name == "columns")
     return found.ok, found.message
 
 
@@ -184,7 +185,7 @@ def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) ->
     path = column_files.folder(project.path) / "items"
     found = column_files.read(path)
     assert found is not None
-    for field, value in (("schema", 4), ("format", 99), ("byte_order", "middle"), ("token", "00"), ("version", 77)):
+    for field, value in (("schema", 4), ("format", 99), ("token", "00"), ("version", 77)):
         head = column_files.ColumnHeader(
             **{name: getattr(found.head, name) for name in found.head.__struct_fields__} | {field: value}
         )
@@ -195,7 +196,7 @@ def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) ->
 
 def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
-    backup(project, copy)
+    backup(project.database, copy)
     agree(columns(project), project, (1,))
     coordinating.exclude(project, [3, 4], reason="truncated")
     column_files.folder(project.path).rename(column_files.folder(copy))
@@ -265,7 +266,7 @@ def test_nothing_is_written_among_the_columns(project: Project) -> None:
     columns(project)
     for target in (column_files.folder(project.path) / "items", column_files.folder(project.path)):
         with pytest.raises(StoreError):
-            backup(project, target, force=True)
+            backup(project.database, target, force=True)
     agree(later(project), project, (1,))
 
 

@@ -106,8 +106,8 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
 def doctor_command(options: DoctorOptions) -> Output:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
-    The database is only read: page by page, table by table, texts against their hashes, states against label events. If
-    rows are lost, nothing is repaired (exit 3): workbench rescue recovers what can be read.
+    The database is only read: SQLite's own check, texts and labels against their hashes, states against label events.
+    If rows are lost, nothing is repaired (exit 3): workbench rescue recovers what can be read.
     """
     from workbench.care.backups import diagnosis, node_sandboxes, sandbox
     from workbench.care.doctor import repair
@@ -141,7 +141,7 @@ def _advise(database: str, findings: list[Finding]) -> None:
         say(f"Damaged and stored nowhere else: {names}. Restore a backup (workbench restore {database} BACKUP),")
         say(f"or recover what can be read: workbench rescue {database} NEW.db")
     elif names := _named(findings, "repair"):
-        say(f"Can be rebuilt without loss: {names}: workbench doctor {database} --repair")
+        say(f"Can be rebuilt, if no row is lost: {names}: workbench doctor {database} --repair")
 
 
 def _named(findings: list[Finding], remedy: str) -> str:

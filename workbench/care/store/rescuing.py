@@ -7,18 +7,16 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, checked, without_triggers
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
-from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.errors import Command, StoreError
 from workbench.core.health import TableRescued
-from workbench.core.progress import step, stepping
+from workbench.core.progress import stepping
 from workbench.interchange.store.archiving import PARTS, count
 
 # -- Placeholders for lost rows, so that rows that refer to them are kept, above all labels.
@@ -63,10 +61,6 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 """Table -> values of a placeholder row; its own id is inserted."""
 
 
-def has_placeholder(table: str) -> bool:
-    return table in _STAND_INS
-
-
 def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) -> int:
     """Insert placeholder rows for lost ones; return how many."""
     count = 0
@@ -105,7 +99,6 @@ _LEFT: Final = frozenset(
     {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
 )
 """Tables that are recreated, derived, or about an active process."""
-_BATCH_ROWS: Final = 2_000
 _MAX_ROUNDS: Final = 6
 
 
@@ -118,31 +111,6 @@ class RescueOutcome(NamedTuple):
     keeps_secret: bool
 
 
-def version_of(connection: Connection) -> int:
-    """Return the version of a file's tables, by the migrations it lists or, if they can't be read, by its header.
-
-    Raises:
-        StoreError: The file was written by a newer program or by one older than any release, or nothing is readable.
-    """
-    latest = migrations.latest_version()
-    try:
-        said: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError as error:
-        raise StoreError(f"SQLite can't read the file: {error}.", "Restore a backup.") from error
-    rows = Salvage(connection, Schema(migrations.OLDEST)).rows("_sqlite_migrations")
-    applied = {str(row.values[2]) for row in rows if row.values[1] == "workbench"}
-    if newer := sorted(name for name in applied - {*migrations.MIGRATIONS} if name.startswith("_m")):
-        raise StoreError(
-            f"The file has schema version {said} ({newer[0]}); this program knows up to {latest}.",
-            "It was written by a newer workbench: install that one.",
-        )
-    if applied:
-        said = max((number for number, name in enumerate(migrations.MIGRATIONS, 1) if name in applied), default=said)
-        migrations.require_released("The file", said)
-    return said if migrations.OLDEST <= said <= latest else latest
-
-
 class Rescue:
     """The readable part of a file, written into a new database.
 
@@ -153,11 +121,11 @@ class Rescue:
 
     def __init__(self, source: Connection, version: int) -> None:
         self._schema = Schema(version)
-        self._source, self._salvage = source, Salvage(source, self._schema)
-        self._rows: dict[str, int] = {}
+        self._salvage = Salvage(source, self._schema)
+        self._rows: dict[str, int] = defaultdict(int)
         self._stand_ins: dict[str, int] = defaultdict(int)
         self._dropped: dict[str, int] = defaultdict(int)
-        self._unsure: set[str] = set()
+        self._hurt: set[str] = set()
         names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._schema.tables))
         self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
 
@@ -194,22 +162,25 @@ class Rescue:
         own = connection.execute("SELECT * FROM secrets").fetchall()
         connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
-            self._rows[table] = self._copy(connection, table)
-            if self._salvage.is_hurt(table) or checked(self._source, table).doubtful:
-                self._unsure.add(table)
+            self._copy(connection, table)
+            if self._salvage.is_hurt(table):
+                self._hurt.add(table)
         if not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
             return False
         return True
 
-    def _copy(self, connection: Connection, table: str) -> int:
+    def _copy(self, connection: Connection, table: str) -> None:
         names = self._schema.tables[table].names
         columns = ", ".join(f'"{name}"' for name in names)
-        statement = f'INSERT OR IGNORE INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
-        readable, kept = self._salvage.rows(table), 0
-        while rows := [row.values for row in islice(readable, _BATCH_ROWS)]:
-            kept += max(connection.executemany(statement, rows).rowcount, 0)
-        return kept
+        statement = f'INSERT INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
+        for row in self._salvage.rows(table):
+            try:
+                connection.execute(statement, row)
+                self._rows[table] += 1
+            except sqlite3.IntegrityError:
+                # A value breaks a rule of its column: it is no longer what was stored.
+                self._hurt.add(table)
 
     def _make_up(self, connection: Connection) -> None:
         for _ in range(_MAX_ROUNDS):
@@ -224,7 +195,7 @@ class Rescue:
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
             for parent, pairs in _references(connection, table):
-                if len(pairs) == 1 and pairs[0][1] == "id" and has_placeholder(parent):
+                if len(pairs) == 1 and pairs[0][1] == "id" and parent in _STAND_INS:
                     column = pairs[0][0]
                     found[parent] |= _ids(
                         connection,
@@ -258,8 +229,8 @@ class Rescue:
     def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
         changed = []
         for table, column, found in (
-            ("questions", "hash", list(hashes.wrong_questions(connection))),
-            ("completions", "hash", list(hashes.wrong_completions(connection))),
+            ("questions", "hash", list(hashes.changed_questions(connection))),
+            ("completions", "hash", list(hashes.changed_completions(connection))),
             ("label_events", "digest", list(events.changed(connection))),
         ):
             connection.executemany(
@@ -275,7 +246,7 @@ class Rescue:
     def _table_reports(self) -> list[TableRescued]:
         found = []
         for table in self._tables:
-            missing = None if table in self._unsure else 0
+            missing = None if table in self._hurt else 0
             if table in ("question_text", "completion_text"):
                 # There are as many texts as questions or items.
                 missing = self._stand_ins[table]
@@ -320,11 +291,6 @@ def _ids(connection: Connection, statement: str) -> set[int]:
 
 
 _MAGIC = b"SQLite format 3\0"
-_DAMAGED = "Use an older backup, or recover what can be read"
-
-
-def _rescue(path: Path) -> Command:
-    return Command(f"rescue {shlex.quote(str(path))} OUT")
 
 
 def is_database(path: Path) -> bool:
@@ -354,33 +320,22 @@ def bring_back(copy: Path, source: Path) -> int:
             connection.execute("PRAGMA journal_mode = DELETE")
             version = migrations.checked_version(connection, source)
             migrations.require_ours(connection, source, version)
-            _require_whole(connection, source)
+            dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
         try:
+            if dangling is not None:
+                raise StoreError(f"{copy}: a row of {dangling[0]} refers to nothing.")
             migrations.bring_up_to_date(copy, keep_copy=False)
+            generation.name_anew(copy)
+            check(copy)
         except StoreError as error:
-            raise StoreError(error.message.replace(str(copy), str(source)), error.hint) from error
-        generation.name_anew(copy)
-        check(copy)
+            raise StoreError(
+                error.message.replace(str(copy), str(source)),
+                "Use an older backup, or recover what can be read",
+                command=Command(f"rescue {shlex.quote(str(source))} OUT"),
+            ) from error
     return version
 
 
 def row_counts(path: Path) -> dict[str, int]:
     with closing(sqlite3.connect(path)) as connection:
         return {part.name: count(connection, part.table, part.rows or "1") for part in PARTS}
-
-
-def _require_whole(connection: sqlite3.Connection, source: Path) -> None:
-    with step("checking the backup"):
-        try:
-            found: str = interruptibly(
-                lambda: connection.execute("PRAGMA integrity_check(1)").fetchone()[0], connection.interrupt
-            )
-            dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
-        except sqlite3.DatabaseError as error:
-            found, dangling = str(error), None
-    if found != "ok":
-        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED, command=_rescue(source))
-    if dangling is not None:
-        raise StoreError(
-            f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED, command=_rescue(source)
-        )

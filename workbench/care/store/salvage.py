@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from typing import Any, Final, NamedTuple
@@ -14,13 +13,6 @@ from workbench.core.database import migrations
 Connection = sqlite3.Connection
 Value = str | int | float | bytes | None
 Values = tuple[Value, ...]
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "INTEGER": (int,),
-    "REAL": (int, float),
-    "TEXT": (str,),
-    "BLOB": (bytes,),
-    "": (int, float, str, bytes),
-}
 DERIVED: Final = frozenset(
     {"task_states", "item_states", "changes", "generation", "runner", "verdict_cache", "sqlite_sequence"}
 )
@@ -28,19 +20,8 @@ DERIVED: Final = frozenset(
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _IDS_BEYOND: Final = 1_000_000
 """Row ids tried after the last known one, if no index lists more."""
-_MAX_SAID: Final = 100
-"""SQLite's check of a table ends after so many lines."""
 _MAX_RANGES: Final = 4_000
 """Maximum ranges of row ids tried in one table: each fails in microseconds."""
-
-
-class SchemaColumn(NamedTuple):
-    name: str
-    kinds: tuple[type, ...]
-    may_lack: bool
-
-    def fits(self, value: Value) -> bool:
-        return self.may_lack if value is None else isinstance(value, self.kinds)
 
 
 class TableShape(NamedTuple):
@@ -52,13 +33,9 @@ class TableShape(NamedTuple):
     """
 
     table: str
-    columns: tuple[SchemaColumn, ...]
+    names: list[str]
     by_rowid: bool
-    key: tuple[int, ...]
-
-    @property
-    def names(self) -> list[str]:
-        return [column.name for column in self.columns]
+    key: list[int]
 
 
 class Schema:
@@ -79,9 +56,8 @@ def _shape(connection: Connection, table: str) -> TableShape:
     options = connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,))
     by_rowid = not options.fetchone()[0]
     found = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
-    columns = tuple(SchemaColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
     key = sorted((row[5], place) for place, row in enumerate(found) if row[5])
-    return TableShape(table, columns, by_rowid, tuple(place for _, place in key))
+    return TableShape(table, [row[1] for row in found], by_rowid, [place for _, place in key])
 
 
 def without_triggers(connection: Connection) -> list[str]:
@@ -92,32 +68,26 @@ def without_triggers(connection: Connection) -> list[str]:
     return [statement for _, statement in found]
 
 
-class SalvagedRow(NamedTuple):
-    rowid: int | None
-    values: Values
-
-
 class Salvage:
-    """The tables of a file as far as SQLite reads them.
-
-    Attributes:
-        unread: Number of rows, by table, that were read but are not valid in their table.
-    """
+    """The tables of a file as far as SQLite reads them."""
 
     def __init__(self, connection: Connection, schema: Schema) -> None:
         self._connection, self._schema = connection, schema
         self._hurt: set[str] = set()
-        self.unread = Counter[str]()
 
     @property
     def names(self) -> set[str]:
         return {str(row[0]) for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def is_hurt(self, table: str) -> bool:
-        """Return whether part of a table could not be read; known once its rows have been read."""
-        return table in self._hurt or bool(self.unread[table])
+        """Return whether rows of a table may be lost; known once its rows have been read."""
+        said = ""
+        with suppress(sqlite3.DatabaseError):
+            said = str(self._connection.execute(f"PRAGMA integrity_check('{table}')").fetchall())
+        # An index that has other rows than the table, and lacks none of it, has some that the table has lost.
+        return table in self._hurt or ("wrong # of entries" in said and "missing from index" not in said)
 
-    def rows(self, table: str) -> Iterator[SalvagedRow]:
+    def rows(self, table: str) -> Iterator[Values]:
         """Yield a table's rows from both ends and then from between, as far as they can be read."""
         shape = self._schema.tables[table]
         try:
@@ -128,13 +98,9 @@ class Salvage:
             self._hurt.add(table)
             return
         what = ", ".join(f'"{name}"' if name in there else "NULL" for name in shape.names)
-        for row in self._by_rowid(table, what) if shape.by_rowid else self._by_key(shape, what):
-            if all(column.fits(value) for column, value in zip(shape.columns, row.values, strict=True)):
-                yield row
-            else:
-                self.unread[table] += 1
+        yield from self._by_rowid(table, what) if shape.by_rowid else self._by_key(shape, what)
 
-    def _by_rowid(self, table: str, what: str) -> Iterator[SalvagedRow]:
+    def _by_rowid(self, table: str, what: str) -> Iterator[Values]:
         waiting = deque([(_LEAST, _MOST)])
         for _ in range(_MAX_RANGES):
             if not waiting:
@@ -156,25 +122,26 @@ class Salvage:
 
     def _stretch(
         self, table: str, what: str, low: int, high: int, order: str
-    ) -> Generator[SalvagedRow, None, tuple[int | None, bool]]:
+    ) -> Generator[Values, None, tuple[int | None, bool]]:
         last: int | None = None
-        held: SalvagedRow | None = None
+        held: tuple[int, Values] | None = None
         asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
         try:
             for rowid, *values in self._read(asked, low, high):
                 # A row out of order belongs to another table or position: it, or the one before it.
-                if not low <= rowid <= high or (held is not None and (rowid <= held.rowid) == (order == "ASC")):
+                if not low <= rowid <= high or (held is not None and (rowid <= held[0]) == (order == "ASC")):
                     return last, True
                 if held is not None:
-                    last = held.rowid
-                    yield held
-                held = SalvagedRow(rowid, tuple(values))
+                    last = held[0]
+                    yield held[1]
+                held = (rowid, tuple(values))
         except sqlite3.DatabaseError:
             if held is not None:
-                yield held
-            return (last if held is None else held.rowid), True
+                last = held[0]
+                yield held[1]
+            return last, True
         if held is not None:
-            yield held
+            yield held[1]
         return last, False
 
     def _read(self, asked: str, *given: int) -> Iterator[tuple[Any, ...]]:
@@ -188,14 +155,15 @@ class Salvage:
             raise
 
     def _last(self, table: str, low: int) -> int:
-        for index in _full(self._connection, table):
+        for index in self._connection.execute(f'PRAGMA index_list("{table}")').fetchall():
+            # A partial index is refused.
             with suppress(sqlite3.DatabaseError):
-                asked = f'SELECT max(rowid) FROM "{table}" INDEXED BY "{index}"'
+                asked = f'SELECT max(rowid) FROM "{table}" INDEXED BY "{index[1]}"'
                 if (last := self._connection.execute(asked).fetchone()[0]) is not None:
                     return int(last)
         return low + _IDS_BEYOND
 
-    def _by_key(self, shape: TableShape, what: str) -> Iterator[SalvagedRow]:
+    def _by_key(self, shape: TableShape, what: str) -> Iterator[Values]:
         last: Values | None = None
         for order in ("ASC", "DESC"):
             names = ", ".join(f'"{shape.names[place]}" {order}' for place in shape.key)
@@ -205,60 +173,8 @@ class Salvage:
                     if order == "DESC" and key == last:
                         return
                     last = key if order == "ASC" else last
-                    yield SalvagedRow(None, tuple(values))
+                    yield tuple(values)
             except sqlite3.DatabaseError:
                 self._hurt.add(shape.table)
             else:
                 return
-
-
-# -- What SQLite's own check says of a table and its indexes.
-
-
-_NAMES_INDEX: Final = re.compile(r" (?:in|from|of) index (\w+)$|^non-unique entry in index (\w+)$")
-
-
-class TableCheck(NamedTuple):
-    """What SQLite's check of a table says.
-
-    Attributes:
-        said: All of it; empty if the table is sound.
-        indexes: Damaged indexes, which can be rebuilt from the table.
-        doubtful: Indexes that disagree with the table, either of which may be damaged.
-    """
-
-    said: list[str]
-    indexes: list[str]
-    doubtful: list[str]
-
-
-def checked(connection: Connection, table: str) -> TableCheck:
-    said, found = list[str](), dict[str, set[bool]]()
-    try:
-        said += (str(row[0]) for row in connection.execute(f"PRAGMA integrity_check('{table}')"))
-    except sqlite3.DatabaseError as error:
-        return TableCheck(
-            [*said, str(error)], [one for one in _full(connection, table) if _breaks(connection, table, one)], []
-        )
-    for line in said:
-        if named := _NAMES_INDEX.search(line):
-            found.setdefault(named[1] or named[2], set()).add(line.startswith("wrong # of entries"))
-    # An index that lacks rows as well as having another number of them is damaged itself.
-    doubtful = [] if len(said) >= _MAX_SAID else [index for index, counts in found.items() if len(counts) == 1]
-    return TableCheck([] if said == ["ok"] else said, [one for one in found if one not in doubtful], doubtful)
-
-
-def _full(connection: Connection, table: str) -> list[str]:
-    """Return a table's indexes on all of its rows."""
-    with suppress(sqlite3.DatabaseError):
-        found = connection.execute(f'PRAGMA index_list("{table}")').fetchall()
-        return [name for _, name, _, _, is_partial in found if not is_partial]
-    return []
-
-
-def _breaks(connection: Connection, table: str, index: str) -> bool:
-    try:
-        connection.execute(f'SELECT sum(1) FROM "{table}" INDEXED BY "{index}"').fetchone()
-    except sqlite3.DatabaseError:
-        return True
-    return False

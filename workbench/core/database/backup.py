@@ -7,11 +7,11 @@ import shutil
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from workbench.core.database import generation
 from workbench.core.database.connection import Database, interruptibly
-from workbench.core.database.migrations import APPLICATION_ID, give_name, latest_version
+from workbench.core.database.migrations import APPLICATION_ID, give_name
 from workbench.core.database.place import ENDS, LOGS, require_unused, sidecar_path, unused, waited_for
 from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
@@ -31,13 +31,13 @@ _COUNTED = {
     "decisions on tests": "test_exclusions",
     "sets": "sets",
 }
-"""Name of important content -> its table; older versions have fewer."""
+"""Name of important content -> its table."""
 _ARCHIVE = b"PK\x03\x04"
 
 
 class _CopyContents(NamedTuple):
     version: int
-    project: bytes | None
+    project: tuple[bytes] | None
     rows: dict[str, int]
     newest: str
 
@@ -49,57 +49,48 @@ def require_no_less(new: Path, old: Path) -> None:
     Raises:
         StoreError: The old one has more rows of anything, newer events, another project or a newer version.
     """
+    if why := _why_better(old, new):
+        raise StoreError(
+            f"{old} is not replaced: {why}.", f"Name another file, or replace it: {opt.force} {opt.discard}"
+        )
+
+
+def _why_better(old: Path, new: Path) -> str:
     with old.open("rb") as file:
-        begins = file.read(4)
-    if begins == _ARCHIVE:
-        _refuse(old, "it is an archive, or another zip file")
-    held = _held(old)
-    if held is None:
-        return
-    if isinstance(held, str):
-        _refuse(old, held)
-    now = _held(new)
-    if not isinstance(now, _CopyContents):
-        raise StoreError(f"{new}: the copy can't be read.", "Check the database", command=Command("doctor DB"))
-    if held.project is not None and held.project != now.project:
-        _refuse(old, "it is a copy of another project")
-    if held.version > now.version:
-        _refuse(old, f"it has schema version {held.version}")
-    more = [f"{number - now.rows.get(what, 0)} more {what}" for what, number in held.rows.items()]
-    more = [text for text in more if not text.startswith(("0 ", "-"))]
-    if more:
-        _refuse(old, f"it has {', '.join(more)} than the database has now")
-    if held.newest > now.newest:
-        _refuse(old, f"its newest label event is of {held.newest}, that of the database is of {now.newest or 'never'}")
-
-
-def _refuse(old: Path, why: str) -> NoReturn:
-    raise StoreError(f"{old} is not replaced: {why}.", f"Name another file, or replace it: {opt.force} {opt.discard}")
-
-
-def _held(path: Path) -> _CopyContents | str | None:
-    if any(log.exists() and log.stat().st_size for log in (sidecar_path(path, end) for end in LOGS)):
+        if file.read(4) == _ARCHIVE:
+            return "it is an archive, or another zip file"
+    if any(log.exists() and log.stat().st_size for log in (sidecar_path(old, end) for end in LOGS)):
         return "it has been written to since it was made, and its log has not been written back"
+    held, now = _contents(old), _contents(new)
+    if held is None or now is None:
+        return ""
+    if held.version > now.version:
+        return f"it was written by a newer workbench (schema version {held.version})"
+    if held.project != now.project:
+        return "it is a copy of another project"
+    more = [f"{number - now.rows[what]} more {what}" for what, number in held.rows.items() if number > now.rows[what]]
+    if more:
+        return f"it has {', '.join(more)} than the database has now"
+    if held.newest > now.newest:
+        return f"its newest label event is of {held.newest}, that of the database is of {now.newest or 'never'}"
+    return ""
+
+
+def _contents(path: Path) -> _CopyContents | None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
             if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                 return None
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > latest_version():
-                return f"it was written by a newer workbench (schema version {version})"
             if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 return None
-            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            rows = {
-                what: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-                for what, table in _COUNTED.items()
-                if table in tables
-            }
-            project = connection.execute("SELECT secret FROM secrets").fetchone() if "secrets" in tables else None
-            newest = connection.execute("SELECT max(created_at) FROM label_events").fetchone()[0]
+            return _CopyContents(
+                connection.execute("PRAGMA user_version").fetchone()[0],
+                connection.execute("SELECT secret FROM secrets").fetchone(),
+                {what: connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for what, t in _COUNTED.items()},
+                connection.execute("SELECT max(created_at) FROM label_events").fetchone()[0] or "",
+            )
     except (sqlite3.DatabaseError, UnicodeDecodeError):
         return None
-    return _CopyContents(version, project and project[0], rows, newest or "")
 
 
 # -- Replacing a database, which is kept under another name.
@@ -138,7 +129,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     _write_back(target)
     with unused(target), waited_for(temporary, target):
         _drop_second_names(target)
-        kept = _keep(target, _free_name(target, before)) if keep else ()
+        kept = _keep(target, free_name(target, before)) if keep else ()
         _store_names(target.parent)
         for end in ENDS[1:]:
             # SQLite would apply it to the new file.
@@ -181,7 +172,8 @@ def _second_copy(file: Path, second: Path) -> None:
         os.fsync(copy.fileno())
 
 
-def _free_name(target: Path, before: str) -> Path:
+def free_name(target: Path, before: str) -> Path:
+    """Return a free name for a database's copy from before an operation."""
     number = 1
     while any(os.path.lexists(sidecar_path(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
         number += 1

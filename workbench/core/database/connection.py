@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from workbench.core.database import column_files, migrations
-from workbench.core.database.counted import CountedConnection
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.place import (
     ENDS,
@@ -47,9 +46,6 @@ MINIMUM_SQLITE = (3, 37, 0)
 class Database:
     """One workbench database; connections are opened per thread and kept.
 
-    Args:
-        unchecked: Open it even if its schema is not the program's, in order to report that.
-
     Raises (on creation):
         SchemaError: Its tables, views or triggers are not the program's.
         StoreError: The file is missing (unless ``create``), on a network file system, not a workbench database,
@@ -58,16 +54,18 @@ class Database:
 
     _place: Place | None = None
     _turn: _Turn | None = None
+    _schema: int | None = None
+    """SQLite's schema counter when the schema was last checked; None if it is never checked."""
 
-    def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
-        self._prepare(Path(path), unchecked=unchecked)
+    def __init__(self, path: Path | str, *, create: bool = False) -> None:
+        self._prepare(Path(path))
         _check_sqlite()
         with opening(self.path):
             _check_place(self.path, create=create)
             if create:
                 # A process killed just after renaming a new database has left the folder in which it was created.
                 sweep(Path(os.path.realpath(self.path)).parent)
-            self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
+            self._schema = migrations.bring_up_to_date(self.path)
         self._place = Place(self.path)
 
     def require_place(self) -> None:
@@ -117,9 +115,8 @@ class Database:
         self.require_place()
         return open_connection(self.path)
 
-    def _prepare(self, path: Path, *, unchecked: bool = True) -> None:
+    def _prepare(self, path: Path) -> None:
         self.path = path
-        self._unchecked = unchecked
         self._threads = threading.local()
         self._opened: list[tuple[sqlite3.Connection, threading.Thread]] = []
         self._readers: list[sqlite3.Connection] = []
@@ -168,7 +165,6 @@ class Database:
 
         Raises:
             SchemaError: Another program has changed its tables, views or triggers.
-            WrittenError: Fewer rows were written than were sent, or additional ones.
             StoreError: The database is locked, full, damaged or read-only, or its file was moved.
         """
         self.require_writable()
@@ -194,10 +190,10 @@ class Database:
             return self._turn
 
     def _require_same_schema(self, connection: sqlite3.Connection) -> None:
+        if self._schema is None:
+            return
         counter = migrations.changes_to_schema(connection)
-        if isinstance(connection, CountedConnection):
-            connection.schema_is(counter)
-        if not self._unchecked and counter != self._schema:
+        if counter != self._schema:
             migrations.require_ours(connection, self.path, migrations.latest_version())
             self._schema = counter
 
@@ -272,22 +268,24 @@ class Database:
         if held is None:
             held = self._threads.connections = {}
         if kind not in held:
-            connection = self.open()
-            durability, _, impatient = kind.partition(" ")
-            if kind == "reader":
-                connection.execute("PRAGMA query_only = ON")
-            else:
-                connection.execute(f"PRAGMA synchronous = {durability.upper()}")
-            if kind != "reader":
-                connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS if impatient else 0}")
-            if impatient:
-                connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
-            held[kind] = connection
+            connection = held[kind] = self._open(kind)
             with self._lock:
                 self._opened.append((connection, threading.current_thread()))
                 if kind == "reader":
                     self._readers.append(connection)
         return held[kind]
+
+    def _open(self, kind: str) -> sqlite3.Connection:
+        connection = self.open()
+        if kind == "reader":
+            connection.execute("PRAGMA query_only = ON")
+            return connection
+        durability, _, impatient = kind.partition(" ")
+        connection.execute(f"PRAGMA synchronous = {durability.upper()}")
+        connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS if impatient else 0}")
+        if impatient:
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
+        return connection
 
 
 def _let_go(connection: sqlite3.Connection, thread: threading.Thread) -> None:
@@ -394,7 +392,6 @@ def open_connection(path: Path) -> sqlite3.Connection:
             isolation_level=None,
             check_same_thread=False,
             timeout=BUSY_MS / 1000,
-            factory=CountedConnection,
         )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -432,8 +429,6 @@ def _check_place(path: Path, *, create: bool) -> None:
     if not path.is_file() and (path.exists() or not create):
         what = "it is not a file" if path.exists() else "there is no such database"
         raise StoreError(f"{path}: {what}.", "Make one with", command=Command("import DB FILE"))
-    if not path.parent.is_dir():
-        raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)
     require_plain_logs(path)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 from uuid_utils import uuid7
 
-from workbench.core.database.hashes import content_hash
-from workbench.core.health import Finding
+from workbench.core.database.hashes import ChangedRow, digest
 from workbench.core.label import EventKind, LabelEvent, Task
 from workbench.core.progress import stepping
 
@@ -23,45 +22,15 @@ COLUMNS: Final = (
     "view, created_at, merged"
 )
 """Columns covered by a digest: all stored data of an event."""
-_MAX_NAMED: Final = 3
 
 
-class ChangedEvent(NamedTuple):
-    """An event whose content doesn't match its digest.
-
-    Attributes:
-        hash: The digest it should have; None if there can't be one.
-    """
-
-    id: int
-    hash: bytes | None
-
-
-def digest(values: Sequence[object]) -> bytes | None:
-    """Return the digest of an event's columns; None if one of them is no longer text."""
-    try:
-        return content_hash(values)
-    except UnicodeEncodeError:
-        return None
-
-
-def changed(connection: Connection) -> Iterator[ChangedEvent]:
+def changed(connection: Connection) -> Iterator[ChangedRow]:
     total = connection.execute("SELECT count(*) FROM label_events").fetchone()[0]
     rows = connection.execute(f"SELECT id, digest, {COLUMNS} FROM label_events ORDER BY id")
     for number, stored, *values in stepping(rows, "checking label events", "events", total):
         found = digest(values)
         if found is None or found != stored:
-            yield ChangedEvent(number, found)
-
-
-def finding(connection: Connection) -> Finding:
-    found = [one.id for one in changed(connection)]
-    if not found:
-        return Finding(name="labels", ok=True, message="ok: every label event is what was given")
-    what = "label events are" if len(found) > 1 else "label event is"
-    named = ", ".join(map(str, found[:_MAX_NAMED])) + (" …" if len(found) > _MAX_NAMED else "")
-    message = f"{len(found):,} {what} not what was given (value, note, person, time, round …): row {named}"
-    return Finding(name="labels", ok=False, message=message, remedy="rescue")
+            yield ChangedRow(number, found)
 
 
 Connection = sqlite3.Connection
@@ -69,8 +38,8 @@ Refused = sqlite3.IntegrityError
 """Raised by ``append`` when the database rejects an event."""
 ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
 """Kinds of an annotator's answers to a served item, for any purpose."""
-_COLUMNS = COLUMNS
-_INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
+_NAMES: Final = COLUMNS.split(", ")
+_INSERT = f"INSERT INTO label_events ({COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
 
 
 def new_uuid() -> str:
@@ -83,35 +52,13 @@ def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
     Raises:
         Refused: The uuid exists already, or the adjudicator is one of the item's annotators.
     """
-    values = (
-        event.uuid,
-        event.kind,
-        event.task,
-        event.subject,
-        event.annotator,
-        event.round,
-        event.verdict,
-        event.exclusion_reason,
-        event.subtype,
-        int(event.unsure),
-        int(event.flagged),
-        _list(event.tags),
-        None if event.partial is None else float(event.partial),
-        event.note,
-        event.supersedes,
-        _list(event.seen),
-        int(event.unblinded),
-        event.guideline,
-        event.schema,
-        event.content_hash,
-        event.open_ms,
-        event.focused_ms,
-        event.wait_ms,
-        event.keys,
-        event.view,
-        event.created_at,
-        int(event.merged),
-    )
+    row = msgspec.structs.asdict(event) | {
+        "annotator_id": event.annotator,
+        "tags": _list(event.tags),
+        "seen": _list(event.seen),
+        "partial": None if event.partial is None else float(event.partial),
+    }
+    values = [int(row[name]) if isinstance(row[name], bool) else row[name] for name in _NAMES]
     connection.execute(_INSERT, (*values, digest(values)))
 
 
@@ -121,7 +68,7 @@ def _list(codes: tuple[str, ...]) -> str | None:
 
 def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events WHERE task = ? AND subject = ? ORDER BY id", (task, subject)
+        f"SELECT {COLUMNS} FROM label_events WHERE task = ? AND subject = ? ORDER BY id", (task, subject)
     )
     return [_event(row) for row in rows]
 
@@ -130,7 +77,7 @@ def in_time(
     connection: sqlite3.Connection, *, completion: int | None = None, annotator: int | None = None
 ) -> Iterator[LabelEvent]:
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events WHERE (?1 IS NULL OR (task = 'correctness' AND subject = ?1) OR "
+        f"SELECT {COLUMNS} FROM label_events WHERE (?1 IS NULL OR (task = 'correctness' AND subject = ?1) OR "
         "(task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))) "
         "AND (?2 IS NULL OR annotator_id = ?2) ORDER BY created_at, uuid",
         (completion, annotator),
@@ -139,7 +86,7 @@ def in_time(
 
 
 def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
-    row = connection.execute(f"SELECT {_COLUMNS} FROM label_events WHERE uuid = ?", (uuid,)).fetchone()
+    row = connection.execute(f"SELECT {COLUMNS} FROM label_events WHERE uuid = ?", (uuid,)).fetchone()
     return None if row is None else _event(row)
 
 
@@ -187,7 +134,7 @@ def current_of(
     connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"
 ) -> LabelEvent | None:
     row = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
+        f"SELECT {COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
         f"AND kind = ? AND round = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (task, subject, annotator, kind, round_of(connection, task, subject)),
     ).fetchone()
@@ -233,7 +180,7 @@ def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "
     given = _GIVEN if kind == "label" else "e.id"
     kinds = ANSWERS if kind == "label" else (kind,)
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind IN (SELECT value FROM json_each(?)) "
+        f"SELECT {COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind IN (SELECT value FROM json_each(?)) "
         f"AND {IN_FORCE} AND {OF_THIS_ROUND} ORDER BY {given} DESC LIMIT 2",
         (annotator, _list(kinds)),
     ).fetchall()
@@ -304,7 +251,7 @@ def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> L
 
 
 def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
-    return (_event(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM label_events ORDER BY id"))
+    return (_event(row) for row in connection.execute(f"SELECT {COLUMNS} FROM label_events ORDER BY id"))
 
 
 def was_revealed(
@@ -333,8 +280,7 @@ def has_seen(connection: sqlite3.Connection, annotator: int, task: Task, subject
 
 
 def _event(row: tuple[object, ...]) -> LabelEvent:
-    names = [name.strip() for name in _COLUMNS.split(",")]
-    values = dict(zip(names, row, strict=True))
+    values = dict(zip(_NAMES, row, strict=True))
     values["annotator"] = values.pop("annotator_id")
     for name in ("seen", "tags"):
         values[name] = msgspec.json.decode(str(values[name])) if values[name] else ()

@@ -6,19 +6,17 @@ connection: views, triggers, generated columns and functions of its schema are o
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from workbench.core.database import migrations
-from workbench.core.database.failures import explained
-from workbench.core.database.place import LOGS
+from workbench.core.database.connection import opening
+from workbench.core.database.looking import looked_at
+from workbench.core.database.place import require_plain_logs
 from workbench.core.errors import Command, StoreError
-from workbench.core.files import require_plain, temporary_folder
 from workbench.core.inputs import require_input
 
 _FUNCTIONS = frozenset({"substr"})
@@ -35,7 +33,11 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
         what = "it is not a file" if path.exists() else "there is no such file"
         raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a returned bundle.")
     require_input(path)
-    with explained(path), temporary_folder("merge") as folder, closing(_connect(path, folder)) as connection:
+    with opening(path):
+        require_plain_logs(path)
+    with looked_at(path) as database:
+        connection = database.reader()
+        connection.execute("PRAGMA cell_size_check = ON")
         version = migrations.checked_version(connection, path)
         migrations.require_ours(connection, path, version)
         if version < migrations.latest_version():
@@ -44,32 +46,6 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
             )
         connection.set_authorizer(_authorizer(tables))
         yield connection
-
-
-def _connect(path: Path, folder: Path) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?immutable=1"
-    beside = [end for end in LOGS if os.path.lexists(path.with_name(path.name + end))]
-    if beside:
-        # The log's content is part of the database; only a copy's log can be read without a trace next to the file.
-        for end in ("", *beside):
-            _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
-        address = f"{(folder / 'other').as_uri()}?mode=rw"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None)
-    # Invalid UTF-8 becomes lone surrogates, which the checks of single values find.
-    connection.text_factory = readable
-    for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _copy(source: Path, target: Path, *, plain: bool) -> None:
-    try:
-        if plain:
-            require_plain(source)
-        with source.open("rb") as file, target.open("xb") as copy:
-            shutil.copyfileobj(file, copy)
-    except OSError as error:
-        raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
 
 
 def _authorizer(tables: Collection[str]) -> Callable[[int, str | None, str | None, str | None, str | None], int]:

@@ -6,11 +6,10 @@ import os
 import shlex
 import shutil
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from workbench.core.database import migrations
 from workbench.core.database.connection import Database, opening, require_usable
@@ -20,16 +19,10 @@ from workbench.core.errors import Command, StoreError
 from workbench.core.files import temporary_folder
 
 _CACHE_KIB = 64 * 1024
-_Standing = list[tuple[int, int, int] | None]
-
-
-class _ReadSource(NamedTuple):
-    """The file that SQLite opens, with its state and its logs' at that time; None if SQLite's locks keep writers
-    out.
-    """
-
-    address: str
-    stood: _Standing | None
+_FileState = list[tuple[int, int, int] | None]
+_Source = tuple[str, _FileState | None]
+"""The address that SQLite opens, and the state of the file and its logs at that time; None if SQLite's locks keep
+writers out."""
 
 
 class ReadOnlyDatabase(Database):
@@ -93,16 +86,14 @@ class ReadOnlyDatabase(Database):
         super().close()
         self._held.close()
 
-    def _connection(self, kind: str) -> sqlite3.Connection:
-        held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
-        if held is None:
-            held = self._threads.connections = {}
-        if kind not in held:
-            connection = held[kind] = connect(self._address)
-            with self._lock:
-                self._opened.append((connection, threading.current_thread()))
-                self._readers.append(connection)
-        return held[kind]
+    def _open(self, kind: str) -> sqlite3.Connection:
+        """Open a connection that executes nothing from the schema."""
+        connection = self.open()
+        # Invalid UTF-8 becomes lone surrogates, which stored texts never contain.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        for pragma in ("query_only = ON", f"cache_size = -{_CACHE_KIB}"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
 
 
 def open_to_read(path: Path, why: str) -> ReadOnlyDatabase:
@@ -136,8 +127,8 @@ def _require_current(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _file_state(path: Path) -> _Standing:
-    found: _Standing = []
+def _file_state(path: Path) -> _FileState:
+    found: _FileState = []
     for end in ("", *LOGS):
         place = path.with_name(path.name + end)
         if place.exists():
@@ -146,16 +137,6 @@ def _file_state(path: Path) -> _Standing:
         else:
             found.append(None)
     return found
-
-
-def connect(address: str) -> sqlite3.Connection:
-    """Open a connection that executes nothing from the schema."""
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-    # Invalid UTF-8 becomes lone surrogates, which stored texts never contain.
-    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-    for pragma in ("trusted_schema = OFF", "query_only = ON", f"cache_size = -{_CACHE_KIB}"):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
 
 
 @contextmanager
@@ -172,43 +153,36 @@ def looked_at(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDataba
         yield database
 
 
-def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
+def _source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
     stood = _file_state(path)
-    alone = _ReadSource(f"{path.as_uri()}?immutable=1", stood)
     log, journal = (path.with_name(path.name + end) for end in LOGS)
     index = path.with_name(f"{path.name}-shm")
     if index.exists() and log.exists() and not journal.exists():
-        locked = _ReadSource(f"{path.as_uri()}?mode=ro", None)
+        locked = f"{path.as_uri()}?mode=ro"
         try:
-            with closing(sqlite3.connect(locked.address, uri=True)) as connection:
+            with closing(sqlite3.connect(locked, uri=True)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master")
-            return locked
+            return locked, None
         except sqlite3.OperationalError:
             if os.getpid() in users(path):
                 # Closing a copy's source would release the locks of this process on it.
                 raise
         except sqlite3.DatabaseError:
-            return locked
+            return locked, None
     if not any(file.exists() and file.stat().st_size for file in (log, journal)):
-        return alone
+        return f"{path.as_uri()}?mode=ro&immutable=1", stood
     try:
         place = held.enter_context(temporary_folder("look")) if folder is None else folder
-    except OSError as error:
-        raise _no_copy(path, "the folder for temporary files", error) from error
-    try:
         for end in ("", *LOGS):
             if path.with_name(path.name + end).exists():
                 shutil.copyfile(path.with_name(path.name + end), place / f"copy{end}")
     except OSError as error:
-        raise _no_copy(path, str(place.parent), error) from error
-    return _ReadSource(f"{(place / 'copy').as_uri()}?mode=rw", stood)
-
-
-def _no_copy(path: Path, where: str, error: OSError) -> StoreError:
-    return StoreError(
-        f"{path}: its log can only be read from a copy in {where}: {error.strerror}.",
-        "Make room there, or name another folder in TMPDIR.",
-    )
+        raise StoreError(
+            f"{path}: its log can only be read from a copy in {folder or 'the folder for temporary files'}: "
+            f"{error.strerror}.",
+            "Make room there, or name another folder in TMPDIR.",
+        ) from error
+    return f"{(place / 'copy').as_uri()}?mode=rw", stood
 
 
 # -- Whether a database can be written in its folder, where SQLite writes a log and an index next to the file.

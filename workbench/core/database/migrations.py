@@ -21,7 +21,7 @@ from workbench.core.database import generation, schema, schema_check
 from workbench.core.database.failures import roll_back
 from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
-from workbench.core.database.schema_check import NAMES, quoted, shown
+from workbench.core.database.schema_check import NAMES, quoted
 from workbench.core.errors import Command, SchemaError, StoreError
 from workbench.core.files import part_folder, sweep
 
@@ -121,10 +121,9 @@ def _draw(connection: Connection) -> None:
 def _name(connection: Connection, names: Sequence[str], at: str | None) -> None:
     for statement in _TABLE_OF_NAMES:
         connection.execute(statement)
-    taken = _names(connection)
     connection.executemany(
-        f"INSERT INTO {NAMES} (migration_set, name, applied_at) VALUES ('workbench', ?, ?)",
-        [(name, at) for name in names if name not in taken],
+        f"INSERT OR IGNORE INTO {NAMES} (migration_set, name, applied_at) VALUES ('workbench', ?, ?)",
+        [(name, at) for name in names],
     )
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {len(names)}")
@@ -137,12 +136,11 @@ def _applied_at() -> str:
 # -- Opening: created if missing, checked, and upgraded.
 
 
-def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = False) -> int:
+def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
     """Create, check or migrate the database at ``path``.
 
     Args:
         keep_copy: Copy an older one before it is migrated.
-        unchecked: Leave one of this version unchecked.
 
     Returns:
         SQLite's schema counter at which the schema was found to be the program's.
@@ -159,14 +157,11 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
     try:
         connection.execute("BEGIN DEFERRED")
         version = checked_version(connection, path)
-        if not (unchecked and version == latest_version()):
-            require_ours(connection, path, version)
+        require_ours(connection, path, version)
         counter = changes_to_schema(connection)
         connection.execute("COMMIT")
         if version == latest_version():
             return counter
-        _require_free_names(connection, path, version, latest_version())
-        _require_referenced(connection, path, version)
         if keep_copy:
             _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -216,21 +211,12 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
     Raises:
         SchemaError: The schema differs.
     """
-    wrong = [difference.what for difference in differences(connection, version) if not difference.harmless]
+    wrong = [difference.what for difference in schema_check.differences(connection, version) if not difference.harmless]
     if wrong:
         more = f", and {len(wrong) - _MAX_SHOWN} more" if len(wrong) > _MAX_SHOWN else ""
         raise SchemaError(
             f"{path}: it was changed by another program: {'; '.join(wrong[:_MAX_SHOWN])}{more}.",
             f"Nothing was read or written. To see each with its text: {Command(f'doctor {shlex.quote(str(path))}')}",
-        )
-
-
-def _require_referenced(connection: Connection, path: Path, version: int) -> None:
-    if (found := _dangling(connection, version)) is not None:
-        table, parent = found
-        raise StoreError(
-            f"{path}: a row of {table} refers to one of {parent} that is missing.",
-            f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
         )
 
 
@@ -240,31 +226,6 @@ def _dangling(connection: Connection, version: int) -> tuple[str, str] | None:
         if row is not None:
             return table, row[2]
     return None
-
-
-def _require_free_names(connection: Connection, path: Path, older: int, newer: int) -> None:
-    before, after = schema.parts(older), schema.parts(newer)
-    ours = {part.name for part in before}
-    needed = {*(part.name for part in after), *map(_old, _made_anew(before, after))} - ours
-    for stored in schema_check.read(connection):
-        if stored.name.lower() in needed:
-            raise StoreError(
-                f"{path}: the foreign {stored.kind} {shown(stored.name)} has a name that version {newer} needs.",
-                "Drop it or give it another name first. Nothing was changed.",
-            )
-
-
-def differences(connection: sqlite3.Connection, version: int) -> list[schema_check.Difference]:
-    found = schema_check.differences(connection, version, lambda: made(version))
-    if _names(connection) != {*MIGRATIONS[:version]}:
-        what = f"{NAMES} names other migrations than those of version {version}"
-        found.insert(0, schema_check.Difference("table", NAMES, what))
-    return found
-
-
-def made(version: int) -> Sequence[schema_check.Stored]:
-    with closing(template(version).in_memory()) as connection:
-        return [row for row in schema_check.read(connection) if row.table != NAMES]
 
 
 def _open_plain(path: Path) -> sqlite3.Connection:
@@ -278,46 +239,32 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of a database's tables.
 
     Raises:
-        SchemaError: Its version never existed.
         StoreError: It is not a workbench database, newer than this program, or older than any release.
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
         raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
-    if version < 1:
-        raise SchemaError(
-            f"{path}: it was changed by another program: its version is {version}.", "Go back to a backup."
-        )
-    unknown = _names(connection) - {*MIGRATIONS}
-    if version > latest_version() or unknown:
-        raise StoreError(
-            f"{path} has schema version {version}; this program knows up to {latest_version()}.",
-            "It was written by a newer workbench: install that one.",
-        )
-    require_released(str(path), version)
+    require_known(str(path), version)
     return version
 
 
-def require_released(name: str, version: int) -> None:
+def require_known(name: str, version: int) -> None:
     """Check that a file's version is supported.
 
     Raises:
-        StoreError: It is older than any release.
+        StoreError: It is newer than this program, or older than any release.
     """
+    if version > latest_version():
+        raise StoreError(
+            f"{name} has schema version {version}; this program knows up to {latest_version()}.",
+            "It was written by a newer workbench: install that one.",
+        )
     if version < OLDEST:
         raise StoreError(
             f"{name} has schema version {version}; this program needs {OLDEST} or newer.",
             f"Versions before {OLDEST} were never released: the workbench that wrote it can export what is in it.",
         )
-
-
-def _names(connection: sqlite3.Connection) -> set[str]:
-    there = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'"
-    if connection.execute(there, (NAMES,)).fetchone() is None:
-        return set()
-    rows = connection.execute(f"SELECT name FROM {NAMES} WHERE migration_set = 'workbench'")
-    return {name for (name,) in rows}
 
 
 def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
@@ -351,8 +298,11 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
         older: int = connection.execute("PRAGMA user_version").fetchone()[0]
         _remake(connection, older, version)
         _name(connection, MIGRATIONS[:version], _applied_at())
-        if _dangling(connection, version) is not None:
-            raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
+        if (found := _dangling(connection, version)) is not None:
+            raise StoreError(
+                f"{path}: a row of {found[0]} refers to one of {found[1]} that is missing.",
+                f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
+            )
         require_ours(connection, path, version)
         connection.execute("COMMIT")
     except BaseException:

@@ -77,6 +77,16 @@ def count(path: Path) -> int:
     return os.stat(path).st_nlink
 
 
+def require_nothing(target: Path) -> None:
+    """Check that a path doesn't exist.
+
+    Raises:
+        StoreError: The path exists.
+    """
+    if os.path.lexists(target):
+        raise StoreError(f"{target} exists.", "A new database is written: name another file.")
+
+
 # -- File systems for databases: WAL needs shared memory, which network file systems don't have.
 
 
@@ -103,11 +113,13 @@ def is_network(kind: str) -> bool:
 
 
 def require_local(folder: Path) -> None:
-    """Check that a folder is not on a network file system.
+    """Check that a folder exists, and is not on a network file system.
 
     Raises:
-        StoreError: The folder is on one.
+        StoreError: It doesn't exist, or is on one.
     """
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: there is no such folder.", "Make it first.")
     kind = file_system(folder)
     if is_network(kind):
         raise StoreError(

@@ -118,8 +118,8 @@ def test_who_waits_no_more_ends_it_too_and_results_and_errors_come_back() -> Non
 def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, command: str) -> None:
     with closing(make_project(tmp_path, numbered(50))) as project:
         works: dict[str, Callable[[], object]] = {
-            "backup": partial(backups.backup, project, tmp_path / "copy.db"),
-            "doctor": partial(backups.doctor, project),
+            "backup": partial(backups.backup_of, project.path, tmp_path / "copy.db"),
+            "doctor": partial(backups.diagnosis, project.path),
         }
         before = {path.name for path in tmp_path.iterdir()}
         stopped = Listener()
@@ -127,7 +127,7 @@ def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, comman
         with listening_with(stopped), pytest.raises(Stopped):
             works[command]()
         assert {path.name for path in tmp_path.iterdir()} == before
-        assert all(finding.ok for finding in backups.doctor(project) if finding.name == "integrity")
+        assert all(finding.ok for finding in backups.diagnosis(project.path) if finding.name == "integrity")
 
 
 def test_what_a_server_makes_a_run_wait_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ from tests.served_app import (
 from tests.servers.ports import free_ports
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.sessions import Ending
-from workbench.care.backups import doctor
+from workbench.care.backups import diagnosis
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.people import assign
@@ -130,7 +130,7 @@ async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: P
                 await page.press("1")
             await until(lambda: not apps(project))
             assert len(labels(project)) == count
-    assert [finding for finding in doctor(project) if not finding.ok] == []
+    assert [finding for finding in diagnosis(project.path) if not finding.ok] == []
 
 
 async def test_the_app_knows_no_keys_of_services(project: Project) -> None:

@@ -11,7 +11,7 @@ from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.building.freezing import sets_finding
 from workbench.benchmarks.options import BalancedOptions
-from workbench.care.backups import doctor
+from workbench.care.backups import diagnosis
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -98,7 +98,7 @@ def test_doctor_tells_of_gold_that_differs_from_the_newest_frozen_set(project: P
     detail = set_detail(project, "balanced")
     assert detail.changed == {"gold": 6, "subtype": 6}
 
-    found = next(one for one in doctor(project) if one.name == "frozen sets")
+    found = next(one for one in diagnosis(project.path) if one.name == "frozen sets")
     assert (found.ok, found.message) == (
         False,
         "gold of 6 items differs from the frozen set balanced@1; "

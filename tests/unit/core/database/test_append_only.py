@@ -9,8 +9,8 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.older import newer_events
-from workbench.care.backups import doctor
-from workbench.core.database import migrations, people
+from workbench.care.backups import diagnosis
+from workbench.core.database import people, schema
 from workbench.core.label import LabelEvent
 from workbench.core.project import open_project
 from workbench.labelling import ledger
@@ -56,9 +56,7 @@ def test_after_a_migration_that_makes_the_table_anew_nothing_can_be_changed(
 ) -> None:
     newer_events(monkeypatch)
     project = open_project(labelled)
-    assert {row.name for row in migrations.made(len(migrations.MIGRATIONS)) if row.kind == "trigger"} == triggers(
-        labelled
-    )
+    assert {part.name for part in schema.parts() if part.kind == "trigger"} == triggers(labelled)
     rows = project.database.reader().execute("SELECT uuid, verdict, view FROM label_events").fetchall()
     assert rows == [("u1", "correct", None)]
     for statement in CHANGES:
@@ -67,5 +65,5 @@ def test_after_a_migration_that_makes_the_table_anew_nothing_can_be_changed(
     third = "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, schema, created_at) VALUES "
     with pytest.raises(sqlite3.IntegrityError, match="adjudicator"), project.database.write() as connection:
         connection.execute(third + "('u2', 'adjudication', 'correctness', 1, 1, 2, '')")
-    assert all(finding.ok for finding in doctor(project) if "trigger" in finding.name)
+    assert all(finding.ok for finding in diagnosis(project.path) if finding.name == "schema")
     project.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.care.backups import backup
+from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
 
 _PERSON = "INSERT INTO annotators (id, name, role, created_at) VALUES (7, 'a', 'annotator', '')"
@@ -28,16 +28,16 @@ BETTER = {
 @pytest.mark.parametrize(("statements", "said"), BETTER.values(), ids=BETTER)
 def test_a_copy_with_more_in_it_stays(tmp_path: Path, statements: tuple[str, ...], said: str) -> None:
     project, copy = make_project(tmp_path, numbered(2)), tmp_path / "copy.db"
-    backup(project, copy)
+    backup(project.database, copy)
     with closing(sqlite3.connect(copy)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
     before = copy.read_bytes()
     with pytest.raises(StoreError, match=said) as refused:
-        backup(project, copy, force=True)
+        backup(project.database, copy, force=True)
     assert "--discard" in refused.value.hint
     assert copy.read_bytes() == before
-    backup(project, copy, force=True, discard=True)
+    backup(project.database, copy, force=True, discard=True)
     assert copy.read_bytes() != before
     project.close()
 
@@ -45,9 +45,9 @@ def test_a_copy_with_more_in_it_stays(tmp_path: Path, statements: tuple[str, ...
 @pytest.mark.parametrize("content", [b"", b"no database", None])
 def test_what_is_no_good_copy_is_replaced(tmp_path: Path, content: bytes | None) -> None:
     project, copy = make_project(tmp_path, numbered(2)), tmp_path / "copy.db"
-    backup(project, copy)
+    backup(project.database, copy)
     copy.write_bytes(copy.read_bytes()[:-40_000] if content is None else content)
-    backup(project, copy, force=True)
+    backup(project.database, copy, force=True)
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("SELECT count(*) FROM completions").fetchone() == (2,)
     project.close()

@@ -9,7 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from workbench.care.backups import backup, doctor
+from workbench.care.backups import diagnosis
+from workbench.core.database.backup import backup
 from workbench.core.database.connection import Database
 from workbench.core.project import Project
 
@@ -53,9 +54,9 @@ def test_looking_costs_this_process_no_lock(tmp_path: Path) -> None:
     with project.database.write():
         # Whatever this process reads of its own database, it closes no file under its own locks.
         Database(project.path).close()
-        doctor(project)
+        diagnosis(project.path)
         script = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('DELETE FROM models')"
         done = subprocess.run([sys.executable, "-c", script, str(project.path)], capture_output=True, check=False)
         assert b"database is locked" in done.stderr
-    backup(project, tmp_path / "copy.db")
+    backup(project.database, tmp_path / "copy.db")
     project.close()

@@ -85,7 +85,7 @@ def test_whatever_changes_in_an_event_is_told(tmp_path: Path) -> None:
     for name, value in {**texts, **OTHER}.items():
         project.path.write_bytes(whole)
         change(project.path, f"{name} = {value}")
-        assert "1 label event is not what was given" in told(project.path).get("labels", ""), name
+        assert "1 label event not as stored" in told(project.path).get("labels", ""), name
 
 
 def digests_right(project: Project) -> int:

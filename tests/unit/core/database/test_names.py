@@ -1,4 +1,4 @@
-"""A database with several names (hard links): what a tree of snapshots has is no harm, and doctor tells of it."""
+"""A database with several names (hard links): what a tree of snapshots has is no harm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytest
 
 from tests.crashing import crash, models
 from tests.helpers import make_project, numbered
-from workbench.care.doctor import examine
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 
@@ -46,19 +45,6 @@ def opened_elsewhere(path: Path) -> Iterator[None]:
         finally:
             process.communicate(b"\n")
     assert process.returncode == 0
-
-
-def test_a_link_that_nobody_opens_is_no_harm_and_doctor_tells_of_it(names: tuple[Path, Path]) -> None:
-    path, link = names
-    assert not [finding for finding in examine(path) if finding.name == "names"]
-    os.link(path, link)
-    before = models(path)
-    with opened_elsewhere(path):
-        assert models(path) == before + 1
-    (found,) = [finding for finding in examine(path) if finding.name == "names"]
-    assert found.ok
-    assert "2 names" in found.message
-    assert "workbench backup" in found.message
 
 
 def test_a_snapshot_that_links_the_log_as_well_keeps_nobody_from_working(names: tuple[Path, Path]) -> None:

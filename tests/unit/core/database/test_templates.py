@@ -15,7 +15,7 @@ import pytest
 from tests.older import newer
 from workbench.core.database import generation, migrations
 from workbench.core.database.connection import Database
-from workbench.core.database.schema_check import NAMES, quoted
+from workbench.core.database.schema_check import NAMES, differences, quoted
 
 OLDEST, LATEST = migrations.OLDEST, migrations.latest_version()
 _TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00")
@@ -75,7 +75,7 @@ def test_a_new_database_is_what_becomes_of_an_older_one(tmp_path: Path, version:
     ):
         migrated.isolation_level = None
         migrations.migrate(migrated, tmp_path / "old.db", version)
-        assert migrations.differences(new, version) == migrations.differences(migrated, version) == []
+        assert differences(new, version) == differences(migrated, version) == []
         assert shape(rows(new)) == shape(rows(migrated))
         for pragma in ("application_id", "user_version", "page_size", "encoding", "auto_vacuum"):
             asked = f"PRAGMA {pragma}"

@@ -335,9 +335,6 @@ class VerifierSession:
             add_item(self._journal.usage, made)
             await self._journal.flush()
         except (Halt, LeaseLost, StoreError) as error:
-            if isinstance(error, StoreError) and not self._journal.broken and not self._lease.gives_up(error):
-                # The problem may be resolved.
-                raise RunError(str(error), _ASK_AGAIN) from error
             raise self._end(_explained(error)) from error
         return judged.verdict
 
@@ -379,7 +376,6 @@ async def answering(
     servers = servers_of(own, run, verifier, reader_of(verifier))
     with at_work(verifier, workers) as judge:
         async with opened_session(database, lease, [servers]) as session:
-            lease.attended = True
             answers = VerifierSession(judge, secret(own.reader()), lease, session, timeout)
             over = asyncio.get_running_loop().create_future()
             attending = asyncio.create_task(answers.attend(over))

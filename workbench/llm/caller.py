@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from workbench.llm.clock import Awake, Clock
+from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
 from workbench.llm.failures import AttemptFailed, of_response, one_line
@@ -131,7 +131,7 @@ class Caller:
         stages: Sequence[tuple[StageLimits, RunUsed]] = (),
     ) -> None:
         self.transport = Transport()
-        self.clock = clock or Clock(self.awake.now)
+        self.clock = clock or Clock()
         self.lanes = {
             role: Lane(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
         }
@@ -167,11 +167,6 @@ class Caller:
 
     def _allowed(self, lane: Lane) -> _CallAllowance:
         return self._parts.get(lane, self._whole)
-
-    @property
-    def awake(self) -> Awake:
-        """Return the clock that measures timeouts of calls: it runs only while the event loop does."""
-        return self.transport.awake
 
     @property
     def limit(self) -> int:

@@ -7,6 +7,7 @@ redirects and proxies from the environment; a call with a key must not follow th
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import ssl
@@ -23,7 +24,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
-from workbench.llm.clock import Awake, AwakeTimeout
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, malformed
 from workbench.llm.records import RESUME, Halt
@@ -57,14 +57,7 @@ class Received(Struct, frozen=True):
 
 
 class Transport:
-    """Sends requests; an async context manager.
-
-    Attributes:
-        awake: The clock of its timeouts.
-    """
-
-    def __init__(self) -> None:
-        self.awake = Awake()
+    """Sends requests; an async context manager."""
 
     async def __aenter__(self) -> Transport:
         import httpx
@@ -73,11 +66,9 @@ class Transport:
         # A run has few addresses; parsing one costs a tenth of a call.
         self._address = lru_cache(maxsize=64)(httpx.URL)
         self._through: dict[Route, httpx.AsyncBaseTransport] = {}
-        await self.awake.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.awake.__aexit__()
         for transport in self._through.values():
             await transport.aclose()
 
@@ -130,7 +121,7 @@ class Transport:
 
         Args:
             body: The content to POST; None sends a GET. If the body comes in pieces, the headers have its length.
-            timeout_s: Timeout of the whole request in seconds, not counting suspensions of this process.
+            timeout_s: Timeout of the whole request in seconds.
             route: The network route.
             stream: Whether the timeout applies to each piece of a stream instead of the whole.
             sink: Receives the body of a successful response instead of the result.
@@ -161,7 +152,7 @@ class Transport:
         try:
             if stream:
                 return await self._streamed(request, timeout_s, route)
-            async with self._within(timeout_s, "no whole reply"):
+            async with _Within(timeout_s, "no whole reply"):
                 response = await self._routed(route, url).handle_async_request(request)
                 try:
                     if sink is not None and response.is_success:
@@ -179,8 +170,8 @@ class Transport:
             raise _failure(error) from None
 
     async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
-        silence = partial(self._within, idle_s, "nothing more came of the reply")
-        async with self._within(max(MAX_STREAM_S, idle_s), "no whole reply"):
+        silence = partial(_Within, idle_s, "nothing more came of the reply")
+        async with _Within(max(MAX_STREAM_S, idle_s), "no whole reply"):
             async with silence():
                 response = await self._routed(route, str(request.url)).handle_async_request(request)
             try:
@@ -188,15 +179,13 @@ class Transport:
             finally:
                 await response.aclose()
 
-    def _within(self, seconds: float, otherwise: str) -> _Within:
-        return _Within(self.awake.timeout(seconds), f"{otherwise} within {seconds:g} s")
-
 
 class _Within:
     """A timeout that raises the transport's error. A class: every call needs one, and a generator costs more."""
 
-    def __init__(self, limit: AwakeTimeout, otherwise: str) -> None:
-        self._limit, self._otherwise = limit, otherwise
+    def __init__(self, seconds: float, otherwise: str) -> None:
+        self._limit = asyncio.timeout(seconds)
+        self._otherwise = f"{otherwise} within {seconds:g} s"
 
     async def __aenter__(self) -> None:
         await self._limit.__aenter__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
@@ -270,15 +271,14 @@ class VerifierSession:
         await self._take_place()
         task = self._session.start(self._judge(structs.replace(item, item=NO_ITEM)))
         task.add_done_callback(lambda _: self._places.release())
-        awake = self._client.caller.awake
-        until = None if self._timeout is None else awake.now() + self._timeout
+        until = None if self._timeout is None else time.monotonic() + self._timeout
         while True:
-            left = None if until is None else until - awake.now()
-            await awake.wait([task, self._halted], left, asyncio.FIRST_COMPLETED)
+            left = None if until is None else until - time.monotonic()
+            await asyncio.wait([task, self._halted], timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 break
             self._require_storing()
-            if until is not None and awake.now() >= until:
+            if until is not None and time.monotonic() >= until:
                 return TOO_LONG
         if task.cancelled():
             raise self._end(RunError("The calls to model servers have ended."))

@@ -369,10 +369,8 @@ class Caller:
             had_answered = lane.breaker.refused(failure.wait)
             if failure.limited and had_answered:
                 allowed.gate.refused()
-            if failure.code == "rate_limit":
-                allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
-                if self.errors["rate_limit"] == 1:
-                    self.warn(f"{lane.title} limits the rate: calls wait, nothing is lost. It says: {failure.detail}")
+            if failure.code == "rate_limit" and self.errors["rate_limit"] == 1:
+                self.warn(f"{lane.title} limits the rate: calls wait, nothing is lost. It says: {failure.detail}")
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._allowed(lane).gate.succeeded()

@@ -136,13 +136,10 @@ def judge_on_servers(
 
     async def judge() -> int:
         with at_work(verifier, workers) as judge:
-            return await work(judge)
-
-    async def work(judge: ServedVerifier) -> int:
-        async with opened_session(database, lease, [servers]) as session:
-            run = _ServedRun(judge, secret(database.reader()), session, record, ending)
-            await run.judge(chunks, check)
-        return session.clients[0].journal.stored
+            async with opened_session(database, lease, [servers]) as session:
+                run = _ServedRun(judge, secret(database.reader()), session, record, ending)
+                await run.judge(chunks, check)
+            return session.clients[0].journal.stored
 
     return asyncio.run(judge())
 

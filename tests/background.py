@@ -20,7 +20,6 @@ from tests.helpers import make_project, numbered
 from workbench.core.project import Project
 from workbench.runs.liveness import is_alive
 from workbench.runs.store import runs
-from workbench.runs.verifying import runs as runs_of
 from workbench.runs.verifying import start, wait
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
@@ -138,7 +137,7 @@ def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) 
         still = until_writing(project, info.run, 600)
         until(lambda: stopped_between_writes(project, still))
         try:
-            until(lambda: (runs_of(project)[0].waiting or "").startswith("stopped since "))
+            until(lambda: psutil.Process(still).status() == psutil.STATUS_STOPPED)
             before, end = len(stored(project, info.run)), time.monotonic() + seconds
             while True:
                 shown = start(project, "slow-apart", workers=2)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import signal
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.background import install_plugin, runner_pid, stopped_between_writes, until, until_writing
+from tests.background import install_plugin
 from tests.helpers import add_items, make_project
-from tests.servers.faulty import Launched, launched
+from tests.servers.faulty import Launched
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
@@ -24,7 +21,7 @@ from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.run_status import run_costs
 from workbench.runs.runner import Runner
-from workbench.runs.verifying import resume, run_info, start, wait
+from workbench.runs.verifying import resume, run_info, start
 
 VERIFIER = "asker"
 
@@ -131,39 +128,6 @@ def ambiguous_requests(project: Project) -> Counter[str]:
         "JOIN requests AS q ON q.id = r.request_id WHERE a.state = 'sent'"
     )
     return Counter(hashlib.sha256(body).hexdigest() for (body,) in bodies)
-
-
-def stands_still_in_flight(project: Project, seconds: float, timeout: float, *, ending: bool = False) -> None:
-    """Stop a runner that waits for replies for a while: those that come meanwhile are read, not asked for again.
-
-    Args:
-        timeout: What a reply may take, in seconds; the runner is stopped for longer.
-        ending: It has been told to end just before, and gives calls in flight their time.
-    """
-    with launched(latency=timeout / 8, jitter=0.2) as stub:
-        begun = start(project, VERIFIER, options(stub.url, concurrency=8, timeout=timeout))
-        pid = until_writing(project, begun.run, begun.items)
-        until(lambda: stub.counts()["most_in_flight"] == 8)
-        if ending:
-            os.kill(pid, signal.SIGTERM)
-            time.sleep(timeout / 20)
-        until(lambda: stopped_between_writes(project, pid))
-        try:
-            time.sleep(seconds)
-            answered = stub.counts()["served"]
-            assert answered > len(stored_requests(project))
-        finally:
-            os.kill(pid, signal.SIGCONT)
-        if ending:
-            until(lambda: runner_pid(project) is None)
-            assert stub.counts()["served"] == len(stored_requests(project))
-            start(project, VERIFIER, options(stub.url, concurrency=8, timeout=timeout))
-        ended = wait(project, begun.run)
-        counts = stub.counts()
-        assert (ended.state, ended.reasons) == ("complete", {"asked": begun.items})
-        assert (counts["requests"], counts["unique"], counts["repeated"]) == (begun.items, begun.items, 0)
-        assert run_costs(project, ended).ambiguous == []
-        check_sums(project, ended)
 
 
 def check_kills(project: Project, run: int, stub: Launched, kept: Mapping[str, int], most: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.llm.clock import Clock
 from workbench.llm.records import CallFailed, FailureCode, JournaledCall, Response, RunUsed
@@ -17,6 +18,12 @@ class Attempt:
     code: FailureCode | None = None
     status: int | None = None
     detail: str = ""
+
+
+class UsedTokens(NamedTuple):
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
 
 
 class MemoryJournal:
@@ -47,6 +54,15 @@ class MemoryJournal:
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
         self.attempts[attempt].state = "done"
         self.responses[call.key] = response
+
+    @property
+    def used(self) -> UsedTokens:
+        usages = [response.usage for response in self.responses.values()]
+        return UsedTokens(
+            sum(usage.prompt_tokens or 0 for usage in usages),
+            sum(usage.completion_tokens or 0 for usage in usages),
+            sum(usage.cost or 0.0 for usage in usages),
+        )
 
     @property
     def states(self) -> list[str]:

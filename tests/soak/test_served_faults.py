@@ -8,7 +8,7 @@ import pytest
 
 from tests.background import install_plugin, kill, runner_ends, until_writing
 from tests.helpers import make_project
-from tests.served_runs import VERIFIER, check_kills, check_sums, options, rows, stands_still_in_flight, stored_requests
+from tests.served_runs import VERIFIER, check_kills, check_sums, options, rows, stored_requests
 from tests.servers.faulty import launched
 from workbench.runs.run_status import run_costs
 from workbench.runs.verifying import run_info, start, wait
@@ -48,14 +48,3 @@ def test_five_kills_repeat_only_calls_in_flight_and_list_each(tmp_path: Path, mo
         check_kills(project, ended.run, stub, kept, KILLS * AT_ONCE)
         assert run_info(project, ended.run).usage is not None
         assert project.database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("ending", [False, True])
-@pytest.mark.timeout(300)
-def test_a_runner_that_is_stopped_for_a_minute_calls_nobody_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: bool
-) -> None:
-    install_plugin(tmp_path, monkeypatch)
-    with runner_ends(make_project(tmp_path, rows(40))) as project:
-        stands_still_in_flight(project, seconds=60.0, timeout=6.0, ending=ending)

@@ -199,11 +199,6 @@ class StoreError(WorkbenchError):
     def is_away(self) -> bool:
         return self.cause == "moved"
 
-    @property
-    def passes(self) -> bool:
-        """Return whether the same operation may succeed later, without any action."""
-        return self.cause != "other"
-
 
 class SchemaError(StoreError):
     """A database's tables, views or triggers are not the program's."""

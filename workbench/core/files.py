@@ -58,7 +58,7 @@ def open_own(path: Path) -> IO[bytes]:
         NotOwnFileError: It is not a regular file of this user's.
         OSError: It doesn't exist, or can't be opened.
     """
-    return os.fdopen(_opened(path, os.O_RDONLY), "rb")
+    return os.fdopen(opened_own(path, os.O_RDONLY), "rb")
 
 
 def read_own(path: Path, most: int) -> bytes:
@@ -84,7 +84,7 @@ def append_own(path: Path, most: int) -> IO[bytes]:
         NotOwnFileError: It is not a regular file of this user's.
         OSError: It can't be opened.
     """
-    descriptor = _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    descriptor = opened_own(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         if os.fstat(descriptor).st_size > most:
             os.ftruncate(descriptor, 0)
@@ -142,7 +142,13 @@ def require_own(path: Path) -> None:
     _require(about, path)
 
 
-def _opened(path: Path, flags: int) -> int:
+def opened_own(path: Path, flags: int) -> int:
+    """Open a file of this user's; return its descriptor.
+
+    Raises:
+        NotOwnFileError: It is not a regular file of this user's.
+        OSError: It can't be opened.
+    """
     # Opening a device may have effects, so its type is checked before, and again on the opened file.
     require_own(path)
     try:

@@ -115,11 +115,6 @@ def file_id(path: Path) -> str:
     return f"{found.st_dev}:{found.st_ino}"
 
 
-def is_stopped(process: Process) -> bool:
-    # A process's name may contain anything, including a closing bracket and blanks.
-    return _text(PROC / str(process.pid) / "stat").rpartition(")")[2].split()[:1] in (["T"], ["t"])
-
-
 def uptime() -> float:
     """Return seconds on a clock that can't be set, and that pauses while the machine sleeps; the same in one boot."""
     return time.monotonic()
@@ -252,13 +247,6 @@ def _machine_seen() -> str:
 
 def _has(kind: str) -> bool:
     return (PROC / "self/ns" / kind).is_symlink()
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 class Closing(ABC):

@@ -292,17 +292,14 @@ class Archive:
             raise self._damaged(MANIFEST, str(error)) from error
         if len(document) > _MAX_MANIFEST:
             raise self._damaged(MANIFEST, "it is longer than any of ours")
-        self._require_version(document)
         try:
-            return msgspec.json.decode(document, type=Manifest)
+            found = msgspec.json.decode(document)
+            self._require_version(found)
+            return msgspec.convert(found, Manifest)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise self._damaged(MANIFEST, str(error)) from error
 
-    def _require_version(self, document: bytes) -> None:
-        try:
-            found = msgspec.json.decode(document)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise self._damaged(MANIFEST, str(error)) from error
+    def _require_version(self, found: Any) -> None:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise FormatError(f"{self._path}: {MANIFEST} is not that of a workbench archive.", _WRITE)
         if isinstance(version := found.get("version"), int) and version > VERSION:

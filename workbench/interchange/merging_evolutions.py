@@ -7,15 +7,13 @@ only as a continuation of the steps here; solutions keep their places in every v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec import structs
 
 from workbench.coding.evolution import evolving
-from workbench.coding.records.evolution import MODES, EvolutionSettings, FinalStep, GrowthStep, PoolStep, Step
+from workbench.coding.records.evolution import PoolStep, Step
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
-from workbench.core.code import OUTCOMES
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.store.reading import dataset_id
@@ -24,8 +22,6 @@ from workbench.interchange.store import foreign
 from workbench.interchange.store.foreign import Connection, ForeignEvolution, ForeignProblem, MalformedRow
 from workbench.labelling.store import foreign as places
 from workbench.runs.lease import claim_runner
-
-_LETTERS: Final = frozenset(OUTCOMES)
 
 
 def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -> None:
@@ -87,7 +83,6 @@ def _take(
             raise MalformedRow("no such problem is here")
         if places.texts(connection, "type", question) != places.texts(theirs, "type", one.id):
             raise MalformedRow("the problem has other texts here")
-        _require_sound(one.steps, row.settings)
         steps = _ours(connection, theirs, row, question, one.steps)
         here = evolutions.steps_of(connection, row.id, question)
         common = min(len(here), len(steps))
@@ -103,7 +98,8 @@ def _ours(
     connection: Connection, theirs: Connection, row: EvolutionRow, question: int, steps: Sequence[Step]
 ) -> list[Step]:
     pool, *rest = steps
-    assert isinstance(pool, PoolStep)
+    if not isinstance(pool, PoolStep):
+        raise MalformedRow("its steps are not those of an evolution")
     found = []
     for their_id, name in zip(pool.solutions, foreign.solution_names(theirs, pool.solutions), strict=True):
         item = places.find(connection, name)
@@ -118,35 +114,3 @@ def _ours(
     if sorted(found) != evolutions.pool(connection, question):
         raise MalformedRow("its pool has other solutions here")
     return [structs.replace(pool, solutions=tuple(found)), *rest]
-
-
-def _require_sound(steps: Sequence[Step], settings: EvolutionSettings) -> None:
-    rounds = [(round, mode) for round in range(1, settings.rounds + 1) for mode in MODES]
-    pool, *rest = steps
-    if not isinstance(pool, PoolStep) or len(rest) > len(rounds) + 1:
-        raise MalformedRow("its steps are not those of an evolution")
-    known = len(pool.tests)
-    _require_letters(pool.outcomes, len(pool.solutions), known)
-    if pool.reference is not None:
-        _require_letters([pool.reference], 1, known)
-    for place, step in enumerate(rest):
-        if isinstance(step, GrowthStep) and place < len(rounds) and (step.round, step.mode) == rounds[place]:
-            _require_letters(step.outcomes, len(pool.solutions) if step.tests else len(step.outcomes), len(step.tests))
-            _require_places([*step.shown], len(pool.solutions))
-            _require_places([*step.view], known)
-            known += len(step.tests)
-        elif isinstance(step, FinalStep) and place == len(rounds) and len(step.snapshots) == settings.rounds + 1:
-            for snapshot in step.snapshots:
-                _require_places([*snapshot.kept], known)
-        else:
-            raise MalformedRow("its steps are not those of an evolution")
-
-
-def _require_letters(outcomes: Sequence[str], solutions: int, tests: int) -> None:
-    if len(outcomes) != solutions or any(len(one) != tests or not _LETTERS.issuperset(one) for one in outcomes):
-        raise MalformedRow("outcomes do not fit its tests and solutions")
-
-
-def _require_places(found: Sequence[int], most: int) -> None:
-    if any(not 0 <= place < most for place in found):
-        raise MalformedRow("its steps speak of tests or solutions that are not there")

@@ -8,7 +8,7 @@ from itertools import groupby
 from math import lcm
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError, opt
 from workbench.core.item import StoredItem
@@ -195,12 +195,7 @@ class PairLines:
 
     def report(self) -> PairsReport:
         return PairsReport(
-            questions=self._counts.questions,
-            paired=self._counts.paired,
-            possible=self._counts.possible,
-            one_kind=self._counts.one_kind,
-            undecided=self._counts.undecided,
-            both=self._counts.both,
+            **structs.asdict(self._counts),
             per_question=self._most,
             seed=self._request.options.seed,
             verifiers=self._judges,

@@ -132,8 +132,7 @@ def remove_checks(project: Project, selection: Selection) -> int:
 
 
 def checks(project: Project) -> list[CheckInfo]:
-    rows = check_items.every(project.database.reader())
-    return [CheckInfo(**row._asdict()) for row in rows]
+    return check_items.every(project.database.reader())
 
 
 def report(project: Project) -> list[CheckScore]:

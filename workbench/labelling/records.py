@@ -25,7 +25,7 @@ class CheckLine(Struct, frozen=True, kw_only=True):
     dataset: str | None = None
 
 
-class CheckInfo(Struct, frozen=True, kw_only=True):
+class CheckInfo(Struct, frozen=True):
     """A check: one element of ``workbench checks DB list --json``.
 
     Attributes:

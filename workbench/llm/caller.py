@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from workbench.llm.clock import Awake, Clock
+from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
 from workbench.llm.failures import AttemptFailed, of_response, one_line
@@ -110,7 +110,6 @@ class Caller:
         in_flight: Calls that are waiting for a server.
         errors: Failed attempts by code.
         reused: Calls that were answered without a request.
-        usage: Tokens and cost of this start's calls: sums of the known values.
         unpriced: Replies of unknown cost.
         warnings: Settings that could not be sent as requested, each once.
 
@@ -131,7 +130,7 @@ class Caller:
         stages: Sequence[tuple[StageLimits, RunUsed]] = (),
     ) -> None:
         self.transport = Transport()
-        self.clock = clock or Clock(self.awake.now)
+        self.clock = clock or Clock()
         self.lanes = {
             role: Lane(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
         }
@@ -148,7 +147,6 @@ class Caller:
         self.in_flight = 0
         self.errors: Counter[str] = Counter()
         self.reused = 0
-        self.usage = Usage(prompt_tokens=0, cached_tokens=0, completion_tokens=0, reasoning_tokens=0, cost=0.0)
         self.unpriced = 0
         self._last_failure: AttemptFailed | None = None
         self.warnings: list[str] = []
@@ -167,11 +165,6 @@ class Caller:
 
     def _allowed(self, lane: Lane) -> _CallAllowance:
         return self._parts.get(lane, self._whole)
-
-    @property
-    def awake(self) -> Awake:
-        """Return the clock that measures timeouts of calls: it runs only while the event loop does."""
-        return self.transport.awake
 
     @property
     def limit(self) -> int:
@@ -376,14 +369,11 @@ class Caller:
             had_answered = lane.breaker.refused(failure.wait)
             if failure.limited and had_answered:
                 allowed.gate.refused()
-            if failure.code == "rate_limit":
-                allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
-                if self.errors["rate_limit"] == 1:
-                    self.warn(f"{lane.title} limits the rate: calls wait and none is lost. It says: {failure.detail}")
+            if failure.code == "rate_limit" and self.errors["rate_limit"] == 1:
+                self.warn(f"{lane.title} limits the rate: calls wait and none is lost. It says: {failure.detail}")
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._allowed(lane).gate.succeeded()
-        self.usage = _sum(self.usage, reply.usage)
         self.unpriced += reply.usage.cost is None
         tokens = reply.usage.prompt_tokens
         if lane.profile.cuts_silently and tokens and prepared.characters > tokens * _FEWEST_CHARACTERS_A_TOKEN:
@@ -467,13 +457,3 @@ def origin_of(received: Received) -> str | None:
     """Return the origin of a recorded reply if a replay server reports one; else None."""
     origin = received.headers.get(ORIGIN_HEADER)
     return None if origin is None else one_line(origin)
-
-
-def _sum(total: Usage, more: Usage) -> Usage:
-    return Usage(
-        prompt_tokens=(total.prompt_tokens or 0) + (more.prompt_tokens or 0),
-        cached_tokens=(total.cached_tokens or 0) + (more.cached_tokens or 0),
-        completion_tokens=(total.completion_tokens or 0) + (more.completion_tokens or 0),
-        reasoning_tokens=(total.reasoning_tokens or 0) + (more.reasoning_tokens or 0),
-        cost=(total.cost or 0.0) + (more.cost or 0.0),
-    )

@@ -142,7 +142,6 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
         activation: The activation that the server applied to the scores (``"softmax"``, ``"none"`` ...), if known.
         tokens: Tokens of the text, reasoning included, if they were requested and the server reports them.
         model: The model that answered, as the server names it.
-        provider: The provider behind a router, if it names it.
     """
 
     text: str = ""
@@ -153,7 +152,6 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     activation: str | None = None
     tokens: tuple[TokenChoice, ...] = ()
     model: str | None = None
-    provider: str | None = None
     usage: Usage = Usage()
 
 

@@ -7,23 +7,22 @@ redirects and proxies from the environment; a call with a key must not follow th
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import ssl
-import zlib
 from collections.abc import AsyncIterable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
-from workbench.llm.clock import Awake, AwakeTimeout
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, malformed
 from workbench.llm.records import RESUME, Halt
@@ -57,14 +56,7 @@ class Received(Struct, frozen=True):
 
 
 class Transport:
-    """Sends requests; an async context manager.
-
-    Attributes:
-        awake: The clock of its timeouts.
-    """
-
-    def __init__(self) -> None:
-        self.awake = Awake()
+    """Sends requests; an async context manager."""
 
     async def __aenter__(self) -> Transport:
         import httpx
@@ -73,11 +65,9 @@ class Transport:
         # A run has few addresses; parsing one costs a tenth of a call.
         self._address = lru_cache(maxsize=64)(httpx.URL)
         self._through: dict[Route, httpx.AsyncBaseTransport] = {}
-        await self.awake.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.awake.__aexit__()
         for transport in self._through.values():
             await transport.aclose()
 
@@ -130,7 +120,7 @@ class Transport:
 
         Args:
             body: The content to POST; None sends a GET. If the body comes in pieces, the headers have its length.
-            timeout_s: Timeout of the whole request in seconds, not counting suspensions of this process.
+            timeout_s: Timeout of the whole request in seconds.
             route: The network route.
             stream: Whether the timeout applies to each piece of a stream instead of the whole.
             sink: Receives the body of a successful response instead of the result.
@@ -161,7 +151,7 @@ class Transport:
         try:
             if stream:
                 return await self._streamed(request, timeout_s, route)
-            async with self._within(timeout_s, "no whole reply"):
+            async with _Within(timeout_s, "no whole reply"):
                 response = await self._routed(route, url).handle_async_request(request)
                 try:
                     if sink is not None and response.is_success:
@@ -179,8 +169,8 @@ class Transport:
             raise _failure(error) from None
 
     async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
-        silence = partial(self._within, idle_s, "nothing more came of the reply")
-        async with self._within(max(MAX_STREAM_S, idle_s), "no whole reply"):
+        silence = partial(_Within, idle_s, "nothing more came of the reply")
+        async with _Within(max(MAX_STREAM_S, idle_s), "no whole reply"):
             async with silence():
                 response = await self._routed(route, str(request.url)).handle_async_request(request)
             try:
@@ -188,15 +178,13 @@ class Transport:
             finally:
                 await response.aclose()
 
-    def _within(self, seconds: float, otherwise: str) -> _Within:
-        return _Within(self.awake.timeout(seconds), f"{otherwise} within {seconds:g} s")
-
 
 class _Within:
     """A timeout that raises the transport's error. A class: every call needs one, and a generator costs more."""
 
-    def __init__(self, limit: AwakeTimeout, otherwise: str) -> None:
-        self._limit, self._otherwise = limit, otherwise
+    def __init__(self, seconds: float, otherwise: str) -> None:
+        self._limit = asyncio.timeout(seconds)
+        self._otherwise = f"{otherwise} within {seconds:g} s"
 
     async def __aenter__(self) -> None:
         await self._limit.__aenter__()
@@ -249,77 +237,17 @@ async def _take(
     sink: BinaryIO,
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> None:
-    unpacking = _Unpacking(response.headers.get("content-encoding", ""))
     size = 0
-    pieces = aiter(cast("httpx.AsyncByteStream", response.stream))
+    pieces = response.aiter_bytes()
     while True:
         async with within():
-            packed = await anext(pieces, None)
-        if packed is None:
+            chunk = await anext(pieces, None)
+        if chunk is None:
             break
-        # Maximum of the decompressed body in memory.
-        chunk = unpacking.take(packed, longest - size + 1)
         size += len(chunk)
         if size > longest:
             raise malformed(f"the reply is longer than {longest} bytes")
         sink.write(chunk)
-    if not unpacking.is_whole:
-        raise AttemptFailed("transport", "the reply was cut off")
-
-
-class _Unpacking:
-    """Decompresses a body by its content: gateways compress and decompress without declaring it."""
-
-    def __init__(self, encoding: str) -> None:
-        named = (name.strip() for name in encoding.lower().split(","))
-        self._encoding = ", ".join(name for name in named if name in _PACKINGS)
-        self._began = False
-        self._inner: zlib._Decompress | None = None
-
-    @property
-    def is_whole(self) -> bool:
-        return self._inner is None or self._inner.eof
-
-    def take(self, packed: bytes, most: int) -> bytes:
-        """Decompress the next bytes, into at most ``most`` bytes.
-
-        Raises:
-            AttemptFailed: The bytes can't be decompressed.
-        """
-        if packed and not self._began:
-            self._began, self._inner = True, _unpacker(self._encoding, packed[0])
-        if self._inner is None:
-            return packed
-        try:
-            unpacked = self._inner.decompress(packed, most)
-            while self._inner.unused_data.startswith(_GZIP) and len(unpacked) < most:
-                rest, self._inner = self._inner.unused_data, zlib.decompressobj(zlib.MAX_WBITS | 32)
-                unpacked += self._inner.decompress(rest, most - len(unpacked))
-        except zlib.error as error:
-            raise malformed(f"the reply can't be unpacked: {error}") from None
-        return unpacked
-
-
-_PACKINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"})
-"""Encodings that compress; any other declared encoding (``identity``, ``UTF-8``) leaves the bytes unchanged."""
-_GZIP = b"\x1f"
-_PLAIN = b"{["
-"""The first bytes of uncompressed replies."""
-
-
-def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
-    """Return a decompressor for a body with this first byte; None for one that is not compressed.
-
-    Raises:
-        AttemptFailed: The body is compressed in another format.
-    """
-    is_gzip = first == _GZIP[0]
-    if first in _PLAIN or (encoding in {"", "gzip", "x-gzip"} and not is_gzip):
-        return None
-    if encoding not in {"", "gzip", "x-gzip", "deflate"}:
-        raise malformed(f"the reply is packed ({encoding!r}) although the request excluded that")
-    is_bare = encoding == "deflate" and not is_gzip and (first & 0x8F) != 8
-    return zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS | 32)
 
 
 _OWN = {
@@ -357,9 +285,12 @@ def _own_trouble(error: BaseException) -> str | None:
 
 def _failure(error: Exception) -> AttemptFailed:
     import aiohttp
+    import httpx
 
     cause = error.__cause__ or error
     match cause:
+        case _ if isinstance(error, httpx.DecodingError):
+            return malformed(f"the reply can't be unpacked: {error}")
         case aiohttp.ClientConnectorDNSError():
             return AttemptFailed("transport", "the host's name can't be resolved", unreachable=True)
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():

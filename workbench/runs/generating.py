@@ -257,7 +257,7 @@ Watch = Callable[[Mapping[str, ModelProgress]], None]
 """Called a few times a second with each model's progress."""
 
 
-def complete(
+async def complete(
     database: Database,
     lease: Lease,
     writers: Sequence[CompletionWriter],
@@ -277,17 +277,6 @@ def complete(
         StoreError: Completions can't be stored.
         UsageError: A server's address is wrong.
     """
-    return asyncio.run(_complete(database, lease, writers, work, max_cost, watch))
-
-
-async def _complete(
-    database: Database,
-    lease: Lease,
-    writers: Sequence[CompletionWriter],
-    work: CompletionWork,
-    max_cost: float | None,
-    watch: Watch | None,
-) -> tuple[dict[str, ModelProgress], int]:
     runs = [
         RunServers(
             run=one.run,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.core import processes
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, RunError, StoreError
-from workbench.runs.liveness import DEAD_AFTER_S, Lock, Notice, Trouble, ensure_runner, is_alive, is_gone
+from workbench.runs.liveness import DEAD_AFTER_S, WAITING, Lock, Notice, Trouble, ensure_runner, is_alive, is_gone
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 _BEAT_S = 1.0
-GIVE_UP_S = 600.0
-"""Work ends if the database can't be written for this long; see `Lease.endless`."""
 _PAUSE_S = 0.5
 _FINAL_WAIT_S = 10.0
 """An ending process waits this long for other writers: its results have been paid for."""
@@ -45,11 +43,7 @@ class Lease:
     """This process's claim to be the runner of a database.
 
     Attributes:
-        endless: Whether to wait without limit for disk space, or for a missing file: the user has to act.
-        attended: Whether a caller waits for the work and sees its problems: then it waits for everything that may be
-            resolved.
-        idle: Whether no run is in progress: then it doesn't wait for a missing file.
-        ending: Whether this process is to end: then it no longer waits for the user.
+        ending: Whether this process is to end: then it waits only briefly for other writers, and not for the disk.
     """
 
     def __init__(self, database: Database, row: LeaseRow, lock: Lock | None) -> None:
@@ -58,8 +52,7 @@ class Lease:
         self._lock = lock
         self._beaten = time.monotonic()
         self._trouble: Trouble | None = None
-        self.endless = self.attended = False
-        self.idle = self.ending = False
+        self.ending = False
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
@@ -80,16 +73,15 @@ class Lease:
         """Open a transaction that only the runner gets.
 
         Args:
-            patient: Whether to wait while another process locks the database; else fail soon.
+            patient: Whether to wait for seconds while another process locks the database; else fail soon.
 
         Raises:
             LeaseLost: This process is no longer the runner.
-            StoreError: The database could not be written, for ten minutes if ``patient``.
+            StoreError: The database could not be written.
         """
+        row = LeaseRow.of(self._row.process)
         try:
-            with ExitStack() as stack:
-                connection = self._begin(stack) if patient else stack.enter_context(self._database.write(patient=False))
-                row = LeaseRow.of(self._row.process or processes.this_process())
+            with self._database.write(patient=patient) as connection:
                 if not runs.renew_lease(connection, row):
                     raise LeaseLost
                 if self._trouble is not None and self._trouble.told:
@@ -103,11 +95,11 @@ class Lease:
         self._recover()
 
     def store(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run work in one transaction, and retry as long as it may succeed.
+        """Run work in one transaction, and retry while others write or the disk is full.
 
         Raises:
             LeaseLost: This process is no longer the runner.
-            StoreError: The work can't succeed, took ten minutes, or this process is to end.
+            StoreError: The database can't be written; see `gives_up`.
         """
         while True:
             try:
@@ -120,15 +112,9 @@ class Lease:
 
     def gives_up(self, error: StoreError) -> bool:
         """Return whether to stop waiting after a transaction failed with this error."""
-        lasted = 0.0 if self._trouble is None else self._trouble.lasted
-        if self.ending:
-            return error.cause != "busy" or lasted > _FINAL_WAIT_S
-        if self.idle and error.is_away:
-            return True
-        if self.attended and error.cause != "other":
-            return False
-        endless = self.endless and error.cause in ("space", "moved")
-        return not error.passes or (not endless and lasted > GIVE_UP_S)
+        if error.cause == "busy":
+            return self.ending and self._trouble is not None and self._trouble.lasted > _FINAL_WAIT_S
+        return self.ending or error.cause not in WAITING
 
     @property
     def trouble(self) -> Trouble | None:
@@ -169,16 +155,6 @@ class Lease:
         if self._lock is not None:
             self._lock.release()
 
-    def _begin(self, stack: ExitStack) -> sqlite3.Connection:
-        while True:
-            try:
-                return stack.enter_context(self._database.write())
-            except StoreError as error:
-                self._meet(error)
-                if self.gives_up(error):
-                    raise
-                time.sleep(_PAUSE_S)
-
     def _meet(self, error: StoreError) -> None:
         if self._trouble is None:
             self._trouble = Trouble(error)
@@ -187,8 +163,8 @@ class Lease:
         if not trouble.told and trouble.is_worth_telling:
             trouble.told = True
             _log.warning("nothing can be stored: %s", trouble.error)
-            if self._lock is not None and self._row.process is not None:
-                self._lock.say(Notice(self._row.process, trouble.since, trouble.error.cause, trouble.error.message))
+            if self._lock is not None:
+                self._lock.say(Notice(self._row.process, trouble.since, trouble.error.cause))
 
     def _recover(self) -> None:
         if self._trouble is None:
@@ -197,7 +173,7 @@ class Lease:
         if trouble.told:
             # The disk may have had no room for the first message.
             _log.warning("stored again; %s", trouble.over())
-            if self._lock is not None and self._row.process is not None:
+            if self._lock is not None:
                 self._lock.say(Notice(self._row.process))
 
 

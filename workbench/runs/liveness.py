@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,9 @@ from msgspec import Struct
 
 from workbench.core import processes
 from workbench.core.database.connection import Database
-from workbench.core.errors import Cause, RunError, StoreError
-from workbench.core.files import append_own, open_own
+from workbench.core.errors import RunError, StoreError
+from workbench.core.files import append_own, open_own, opened_own
 from workbench.core.processes import Process
-from workbench.core.project import Project
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
 
@@ -34,14 +33,12 @@ if TYPE_CHECKING:
 
 _BUSY_S = 10.0
 """Other processes may lock a database for this long before it is reported."""
-WAITING: dict[Cause, str] = {
+WAITING: Mapping[str, str] = {
     "space": "waiting for space",
     "disk": "waiting for the disk",
     "busy": "waiting for another process, which keeps the database locked",
-    "access": "waiting until it may write",
-    "moved": "waiting for the database, which was moved, deleted or replaced: put it back",
 }
-"""The reported state of a runner whose transactions fail, by cause."""
+"""The reported state of a runner whose transactions fail, by the cause that `StoreError` names; others end its work."""
 
 
 class Trouble:
@@ -60,7 +57,7 @@ class Trouble:
         self._began = processes.uptime()
 
     def meet(self, error: StoreError) -> None:
-        """Record another failure, whose cause may differ: a moved file may have been replaced."""
+        """Record another failure, whose cause may differ."""
         if error.cause not in ("busy", self.error.cause):
             self.error, self.told = error, False
 
@@ -74,9 +71,7 @@ class Trouble:
 
     def over(self) -> str:
         """Describe a resolved series: its start and end, and the error."""
-        end = processes.wall()
-        # The clock may have been set in between.
-        return f"nothing could be stored from {clock(end - self.lasted)} to {clock(end)}: {self.error.message}"
+        return f"nothing could be stored from {clock(self.since)} to {clock(processes.wall())}: {self.error.message}"
 
 
 def clock(seconds: float) -> str:
@@ -94,7 +89,6 @@ def clock(seconds: float) -> str:
 
 
 _BYTES = 1024
-_WORDS = 500
 _TRIES = 20
 _PAUSE_S = 0.01
 
@@ -105,13 +99,11 @@ class Notice(Struct, frozen=True):
     Attributes:
         since: When writing began to fail, in seconds since the epoch; None if it works.
         cause: The cause as `StoreError` names it.
-        words: The database's message.
     """
 
     process: Process
     since: float | None = None
     cause: str = ""
-    words: str = ""
 
 
 class Lock:
@@ -122,11 +114,10 @@ class Lock:
     def take(cls, database: Path, process: Process) -> Lock | None:
         """Take the lock; return None if that isn't possible: then only heartbeats show liveness."""
         try:
-            handle = os.open(lock_path(database), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            lock = cls(handle := opened_own(lock_path(database), os.O_RDWR | os.O_CREAT))
         except OSError:
             return None
-        lock = cls(handle)
-        if _is_own(handle) and _locked(handle, fcntl.LOCK_EX, _TRIES) and lock.say(Notice(process)):
+        if _locked(handle, fcntl.LOCK_EX, _TRIES) and lock.say(Notice(process)):
             return lock
         lock.release()
         return None
@@ -135,9 +126,8 @@ class Lock:
         """Replace the notice; return False if it can't be written."""
         if self._handle is None:
             return False
-        short = msgspec.structs.replace(notice, words=notice.words[:_WORDS].encode("ascii", "replace").decode())
         try:
-            return os.pwrite(self._handle, msgspec.json.encode(short)[:_BYTES].ljust(_BYTES), 0) == _BYTES
+            return os.pwrite(self._handle, msgspec.json.encode(notice).ljust(_BYTES), 0) == _BYTES
         except OSError:
             return False
 
@@ -156,18 +146,10 @@ def lock_path(database: Path) -> Path:
 def look(database: Path) -> tuple[Notice | None, bool]:
     """Return the last holder's notice, and whether a process holds the lock now."""
     try:
-        handle = os.open(lock_path(database), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open_own(lock_path(database)) as file:
+            return _notice(file.read(_BYTES)), not _locked(file.fileno(), fcntl.LOCK_SH, 1)
     except OSError:
         return None, False
-    try:
-        if not _is_own(handle):
-            return None, False
-        notice = _notice(os.pread(handle, _BYTES, 0))
-        return notice, not _locked(handle, fcntl.LOCK_SH, 1)
-    except OSError:
-        return None, False
-    finally:
-        os.close(handle)
 
 
 def _notice(text: bytes) -> Notice | None:
@@ -175,11 +157,6 @@ def _notice(text: bytes) -> Notice | None:
         return msgspec.json.decode(text, type=Notice)
     except msgspec.MsgspecError:
         return None
-
-
-def _is_own(handle: int) -> bool:
-    found = os.fstat(handle)
-    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
 
 
 def _locked(handle: int, kind: int, tries: int) -> bool:
@@ -229,18 +206,15 @@ def living_runner(connection: sqlite3.Connection, database: Path) -> bool:
 
 def waiting(row: LeaseRow | None, database: Path) -> str | None:
     """Describe what a live runner waits for; None if it is working."""
-    if row is None or row.process is None or not is_alive(row, database):
+    if row is None or not is_alive(row, database):
         return None
     notice, _ = look(database)
     if notice is not None and notice.process == row.process and notice.since is not None:
-        return _words(notice)
-    if processes.life(row.process) != "lives":
+        return f"{WAITING.get(notice.cause, 'waiting until it can store')} since {clock(notice.since)}"
+    quiet = processes.uptime() - row.beat
+    if quiet <= DEAD_AFTER_S or processes.life(row.process) != "lives":
         return None
-    quiet = 0.0 if row.beat is None else processes.uptime() - row.beat
-    since = clock(processes.wall() - quiet)
-    if processes.is_stopped(row.process):
-        return f"stopped since {since}; it goes on with: kill -CONT {row.process.pid}"
-    return f"without a sign of life since {since}" if quiet > DEAD_AFTER_S else None
+    return f"without a sign of life since {clock(processes.wall() - quiet)}"
 
 
 def silence(row: LeaseRow | None, database: Path) -> str | None:
@@ -251,9 +225,6 @@ def silence(row: LeaseRow | None, database: Path) -> str | None:
 
 
 def _life(row: LeaseRow, database: Path) -> processes.Life:
-    if row.process is None:
-        # A program of version 8 wrote the row: only its heartbeat is available.
-        return "elsewhere"
     process = row.process
     here = bool(process.boot) and process.boot == processes.boot_id()
     life = processes.life_at(process, database)
@@ -264,11 +235,6 @@ def _life(row: LeaseRow, database: Path) -> processes.Life:
     if said and held:
         return "lives"
     return "gone" if life == "gone" or (said and here) else "elsewhere"
-
-
-def _words(notice: Notice) -> str:
-    what = next((words for cause, words in WAITING.items() if cause == notice.cause), "waiting until it can store")
-    return f"{what} since {clock(notice.since or 0)}"
 
 
 # -- Starting the runner: a separate process that outlives its starter.
@@ -338,10 +304,3 @@ def _last_line(database: Path) -> str:
     except OSError as error:
         return f"its log can't be read: {error.strerror}"
     return lines[-1] if lines else "it left no message"
-
-
-# -- The logs of a project.
-
-
-def runner_log(project: Project) -> Path:
-    return log_path(project.path)

@@ -63,7 +63,6 @@ class Runner:
     def __init__(self, database: Database, lease: Lease) -> None:
         self._database = database
         self._lease = lease
-        lease.endless = True
         self._stopping = False
         self._lacks_key = False
 
@@ -79,11 +78,8 @@ class Runner:
         with contextlib.suppress(_Stop):
             while True:
                 while (run := self._take()) is not None:
-                    self._lease.idle = False
                     self._do(run)
-                    self._lease.idle = not runs.waiting(self._database.reader())
                 self._take_out_trials()
-                self._lease.idle = True
                 runs.checkpoint(self._database)
                 if self._rest():
                     return

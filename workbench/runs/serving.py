@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
@@ -135,13 +136,10 @@ def judge_on_servers(
 
     async def judge() -> int:
         with at_work(verifier, workers) as judge:
-            return await work(judge)
-
-    async def work(judge: ServedVerifier) -> int:
-        async with opened_session(database, lease, [servers]) as session:
-            run = _ServedRun(judge, secret(database.reader()), session, record, ending)
-            await run.judge(chunks, check)
-        return session.clients[0].journal.stored
+            async with opened_session(database, lease, [servers]) as session:
+                run = _ServedRun(judge, secret(database.reader()), session, record, ending)
+                await run.judge(chunks, check)
+            return session.clients[0].journal.stored
 
     return asyncio.run(judge())
 
@@ -270,15 +268,14 @@ class VerifierSession:
         await self._take_place()
         task = self._session.start(self._judge(structs.replace(item, item=NO_ITEM)))
         task.add_done_callback(lambda _: self._places.release())
-        awake = self._client.caller.awake
-        until = None if self._timeout is None else awake.now() + self._timeout
+        until = None if self._timeout is None else time.monotonic() + self._timeout
         while True:
-            left = None if until is None else until - awake.now()
-            await awake.wait([task, self._halted], left, asyncio.FIRST_COMPLETED)
+            left = None if until is None else until - time.monotonic()
+            await asyncio.wait([task, self._halted], timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 break
             self._require_storing()
-            if until is not None and awake.now() >= until:
+            if until is not None and time.monotonic() >= until:
                 return TOO_LONG
         if task.cancelled():
             raise self._end(RunError("The calls to model servers have ended."))
@@ -335,9 +332,6 @@ class VerifierSession:
             add_item(self._journal.usage, made)
             await self._journal.flush()
         except (Halt, LeaseLost, StoreError) as error:
-            if isinstance(error, StoreError) and not self._journal.broken and not self._lease.gives_up(error):
-                # The problem may be resolved.
-                raise RunError(str(error), _ASK_AGAIN) from error
             raise self._end(_explained(error)) from error
         return judged.verdict
 
@@ -379,7 +373,6 @@ async def answering(
     servers = servers_of(own, run, verifier, reader_of(verifier))
     with at_work(verifier, workers) as judge:
         async with opened_session(database, lease, [servers]) as session:
-            lease.attended = True
             answers = VerifierSession(judge, secret(own.reader()), lease, session, timeout)
             over = asyncio.get_running_loop().create_future()
             attending = asyncio.create_task(answers.attend(over))

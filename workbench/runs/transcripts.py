@@ -243,23 +243,16 @@ class SearchNode(Struct, frozen=True, kw_only=True):
     """One state of the search.
 
     Attributes:
-        parent: Its index among the nodes; None for the root.
         subtask: The subtask of its level; None for the root.
         done: Whether the subtask was done; False if it was omitted, and for the root.
-        outcome: The subtask's result; None if it could not be parsed.
-        q: Sum of the rewards of all rollouts through the node.
-        n: Number of rollouts through the node.
         uct: The node's final UCT value; None for the root and for unvisited nodes.
         chosen: Whether the node is on the trajectory whose prediction is the answer.
         calls: Indices of its calls in the transcript.
     """
 
-    parent: int | None
+    node: Node
     subtask: str | None
     done: bool
-    outcome: bool | None
-    q: float
-    n: int
     uct: float | None
     chosen: bool
     calls: tuple[int, ...]
@@ -272,23 +265,16 @@ class SearchRollout(Struct, frozen=True, kw_only=True):
         path: For each level in the tree the subtask's result; None if it was omitted or not parsed.
         left_out: Levels, from 1, whose subtask was omitted.
         simulated: The same for the simulated levels below the tree.
-        f: The trajectory's prediction.
         h: The result of the simulated execution of tests; None without one, or if it could not be parsed.
-        reward: The trajectory's reward.
-        weight: R(t), the trajectory's weight in the choice of the answer.
-        flagged: Whether a step's reply contained no verdict.
         chosen: Whether its prediction is the answer.
         calls: Indices of the calls of its steps in the transcript.
     """
 
+    rollout: Rollout
     path: tuple[bool | None, ...]
     left_out: frozenset[int]
     simulated: tuple[bool | None, ...]
-    f: bool | None
     h: bool | None
-    reward: float
-    weight: float
-    flagged: bool
     chosen: bool
     calls: tuple[int, ...]
 
@@ -298,20 +284,11 @@ class TreeSearch(Struct, frozen=True, kw_only=True):
 
     Attributes:
         nodes: The root first, each after its parent.
-        g: The global evaluation.
-        tests: Number of valid tests; None if the reward uses no tests.
-        correct: Whether the answer is "correct".
-        score: The probability of "correct" over the draw of the trajectory.
-        no_reward: Whether no trajectory was rewarded, so that the answer is the majority's.
     """
 
+    trace: SearchTrace
     nodes: tuple[SearchNode, ...]
     rollouts: tuple[SearchRollout, ...]
-    g: bool | None
-    tests: int | None
-    correct: bool | None
-    score: float | None
-    no_reward: bool
 
 
 # -- Parsing the trace of MCTS-Judge in a transcript.
@@ -339,16 +316,12 @@ class _TraceReader:
             self._places.setdefault((call.step, call.sample), []).append(place)
 
     def search(self) -> TreeSearch:
-        trace, answer = self._trace, self._trace.answer
-        drawn = None if answer.chosen is None else trace.rollouts[answer.chosen]
+        trace, chosen = self._trace, self._trace.answer.chosen
+        drawn = None if chosen is None else trace.rollouts[chosen]
         return TreeSearch(
+            trace=trace,
             nodes=tuple(self._node(node, drawn) for node in trace.nodes),
             rollouts=tuple(self._rollout(number, rollout) for number, rollout in enumerate(trace.rollouts)),
-            g=trace.g,
-            tests=None if trace.tests is None else len(trace.tests.kept),
-            correct=answer.correct,
-            score=answer.score,
-            no_reward=answer.no_reward,
         )
 
     def _node(self, node: Node, drawn: Rollout | None) -> SearchNode:
@@ -356,12 +329,9 @@ class _TraceReader:
         subtask = None if parent is None else self._trace.order[node.level - 1]
         done = node.action == "subtask"
         return SearchNode(
-            parent=node.parent,
+            node=node,
             subtask=subtask,
             done=done,
-            outcome=node.outcome,
-            q=node.q,
-            n=node.n,
             uct=uct(node, parent.n, self._trace.options.alpha) if parent is not None and node.n and parent.n else None,
             chosen=drawn is not None and node.id in drawn.path,
             calls=self._calls([(subtask, node.rollout)]) if subtask is not None and done else (),
@@ -375,14 +345,11 @@ class _TraceReader:
             for step in rollout.steps
         ]
         return SearchRollout(
+            rollout=rollout,
             path=tuple(node.outcome for node in nodes),
             left_out=frozenset(node.level for node in nodes if node.action == "null"),
             simulated=tuple(step.outcome for step in rollout.steps if step.node is None),
-            f=rollout.f,
             h=None if execution is None else execution.h,
-            reward=rollout.reward,
-            weight=rollout.weight,
-            flagged=rollout.flagged,
             chosen=number == self._trace.answer.chosen,
             calls=self._calls(steps),
         )

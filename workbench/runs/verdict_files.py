@@ -83,11 +83,12 @@ def _unlike(name: str, there: set[str]) -> str:
     return "" if other is None else f"{name!r} looks like {other!r}, which is there"
 
 
-def require_names(names: Iterable[str], project: Project | None = None) -> None:
+def require_names(names: Iterable[str], project: Project | None = None, hint: str = "") -> None:
     """Reject invalid names for imported verifiers.
 
     Args:
         project: The project; None checks only what every project would reject.
+        hint: What to do instead; by default about columns of verdicts.
 
     Raises:
         UsageError: A name is rejected.
@@ -95,7 +96,9 @@ def require_names(names: Iterable[str], project: Project | None = None) -> None:
     for name in names:
         fault = _Runs(project, "").fault(name) if project is not None else _fault_of_name(name, Registry())
         if fault:
-            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", f"Give another name: {opt.verdict:NAME=COLUMN}.")
+            raise UsageError(
+                f"{fault[0].upper()}{fault[1:]}.", hint or f"Give another name: {opt.verdict:NAME=COLUMN}."
+            )
 
 
 def _fault_of_name(name: str, registry: Registry) -> str:
@@ -126,7 +129,7 @@ def import_verdicts(
         UsageError: ``name`` is invalid, or the name of something else.
     """
     if name is not None:
-        _Runs(project, version).check(name)
+        require_names([name], project, f"Give another name with {opt.verifier}.")
     sheet = verdict_sheet(path)
     if sheet is not None and sheet.columns and name is not None:
         raise UsageError(f"{path}: each of its columns is a verifier.", f"Leave {opt.verifier} out.")
@@ -194,15 +197,6 @@ class _Runs:
                 raise LineRefusedError("verifier", self._wrong[name])
             self.by_name[name] = self._make(connection, name)
         return self.by_name[name]
-
-    def check(self, name: str) -> None:
-        """Reject an invalid name for an imported verifier.
-
-        Raises:
-            UsageError: The name is invalid.
-        """
-        if fault := self.fault(name):
-            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", f"Give another name with {opt.verifier}.")
 
     def fault(self, name: str) -> str:
         if fault := _fault_of_name(name, self._registry):

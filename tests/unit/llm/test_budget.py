@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
-from tests.servers.memory import MemoryJournal
+from tests.servers.memory import MemoryJournal, UsedTokens
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
-from workbench.llm.caller import StoredReply
+from workbench.llm.caller import Caller, StoredReply
 from workbench.llm.pace import Budget, Budgets, CallEstimate
 from workbench.llm.records import Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price
+
+
+def used(caller: Caller) -> UsedTokens:
+    journal = caller._journal
+    assert isinstance(journal, MemoryJournal)
+    return journal.used
 
 
 async def test_calls_are_never_more_than_the_budget_over_all_starts() -> None:
@@ -37,7 +43,7 @@ async def test_tokens_stop_before_they_are_overspent_and_not_before_they_must() 
     # Each reply takes 120 tokens and may take some 220: the last that is sent fits whatever it takes.
     assert sum(isinstance(result, StoredReply) for result in results) == 7
     assert {type(result) for result in results} == {StoredReply, Halt}
-    assert (caller.usage.prompt_tokens or 0) + (caller.usage.completion_tokens or 0) <= 1000
+    assert used(caller).prompt_tokens + used(caller).completion_tokens <= 1000
 
 
 PRICE = Price(input=1000.0, output=2000.0, cached_input=100.0, date="2026-11-01")
@@ -52,7 +58,7 @@ async def test_money_is_reckoned_by_the_price_and_held_to_its_limit() -> None:
     answers = [result for result in results if isinstance(result, StoredReply)]
     assert answers[0].reply.usage.cost == pytest.approx(0.14)
     assert len(answers) == 7
-    assert caller.usage.cost == pytest.approx(0.98)
+    assert used(caller).cost == pytest.approx(0.98)
     assert caller.unpriced == 0
 
 
@@ -69,7 +75,7 @@ async def test_money_holds_whether_thoughts_cost_less_or_more_than_what_is_said(
             results = await asyncio.gather(*calls, return_exceptions=True)
     answers = [result for result in results if isinstance(result, StoredReply)]
     assert answers[0].reply.usage.cost == pytest.approx((10 + 20 * (thought if thinks else 2000.0)) / 1e6)
-    assert 0.0 < (caller.usage.cost or 0.0) <= 0.5
+    assert 0.0 < used(caller).cost <= 0.5
 
 
 async def test_a_server_that_says_its_cost_is_believed() -> None:
@@ -82,7 +88,7 @@ async def test_a_server_that_says_its_cost_is_believed() -> None:
             await caller.call(2, "judge", asked("b"))
             with pytest.raises(Halt, match="budget is used up"):
                 await caller.call(3, "judge", asked("c"))
-    assert caller.usage.cost == pytest.approx(1.2)
+    assert used(caller).cost == pytest.approx(1.2)
 
 
 @pytest.mark.parametrize("usage", [None, {"prompt_tokens": "100", "completion_tokens": -20}, {"prompt_tokens": 1e308}])
@@ -95,7 +101,7 @@ async def test_a_reply_without_counts_is_held_against_the_budget_as_it_was_estim
                 results = await asyncio.gather(*calls, return_exceptions=True)
         assert 1 <= len(server.received) < 5
         assert isinstance(results[-1], Halt)
-        assert caller.usage.cost == 0.0
+        assert used(caller).cost == 0.0
 
 
 async def test_more_cached_tokens_than_tokens_earn_nothing() -> None:

@@ -34,7 +34,7 @@ async def test_a_call_is_journalled_answered_and_never_made_again() -> None:
     assert journal.states == ["done", "done"]
     assert journal.attempts[0].item == 7
     assert journal.attempts[0].call.body == server.received[0].raw
-    assert (caller.reused, caller.usage.prompt_tokens, caller.usage.completion_tokens) == (1, 200, 40)
+    assert (caller.reused, journal.used.prompt_tokens, journal.used.completion_tokens) == (1, 200, 40)
 
 
 async def test_the_attempt_is_committed_before_it_is_sent() -> None:

@@ -151,12 +151,13 @@ async def test_what_a_run_may_cost_is_kept_by_the_servers_own_count(name: str, c
         place = ModelServer(profile=provider.server, base_url=address, model=provider.model, key_variable="JUDGE_KEY")
         environment = {"JUDGE_KEY": "sk-0123456789abcdef"}
         servers = {"judge": place}
-        async with Caller(servers, limits, MemoryJournal(), prices, environment, clock=HeldClock()) as caller:
+        journal = MemoryJournal()
+        async with Caller(servers, limits, journal, prices, environment, clock=HeldClock()) as caller:
             calls = [caller.call(item, "judge", asked(f"q{item}", 300)) for item in range(100)]
             results = await asyncio.gather(*calls, return_exceptions=True)
         spent = len(server.received) * one
     assert {type(result) for result in results} == {StoredReply, Halt}
-    assert caller.usage.cost == pytest.approx(spent, rel=0.01)
+    assert journal.used.cost == pytest.approx(spent, rel=0.01)
     # Thoughts longer than any reply may be, and costs that only a reply tells, are known after others are on their way.
     assert 30 * one < spent <= (60 + 4) * one * 1.0001
 

@@ -155,10 +155,11 @@ async def test_a_locked_database_is_waited_for_while_everything_else_goes_on(
     assert (journal.usage.calls, rows(project, "SELECT count(*) FROM attempts")) == (1, [(1,)])
 
 
-async def test_who_waits_hears_of_a_database_that_stays_locked(
+async def test_who_waits_hears_of_a_database_that_stays_locked_at_the_end(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "GIVE_UP_S", 0.0)
+    monkeypatch.setattr(leases, "_FINAL_WAIT_S", 0.0)
+    journal._lease.ending = True
     with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):

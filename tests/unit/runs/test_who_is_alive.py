@@ -106,13 +106,10 @@ def test_a_claim_of_any_number_is_a_dead_one(project: Project, number: int) -> N
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "[1]", '["1",2,"","",""]', "[1,2,3,4,5]", "[" * 5000, '{"pid":1}'])
-def test_a_claim_that_is_none_is_that_of_an_older_program(project: Project, text: str) -> None:
+def test_a_claim_that_is_none_is_ignored(project: Project, text: str) -> None:
     with closing(sqlite3.connect(project.path)) as connection, connection:
         connection.execute("INSERT INTO runner VALUES (1, 1, 0, 0, ?, NULL)", (text,))
-    row = stored.lease(project.database.reader())
-    assert row is not None
-    assert row.process is None
-    assert not is_alive(row, project.path)
+    assert stored.lease(project.database.reader()) is None
     lease = Lease.acquire(project.database)
     assert lease is not None
     lease.end()
@@ -277,7 +274,7 @@ def test_what_becomes_of_a_lock_makes_no_second_runner_here(
     run = working(project, process)
     lock, place = Lock.take(project.path, process), lock_path(project.path)
     assert lock is not None
-    words = Notice(structs.replace(process, pid=1), 1e300, "space", "\x1b]0;x\x07" * 40)
+    words = Notice(structs.replace(process, pid=1), 1e300, "\x1b]0;x\x07" * 40)
     if what == "no locks":
         monkeypatch.setattr("fcntl.flock", _no_locks)
     elif what == "emptied":
@@ -303,7 +300,7 @@ def _no_locks(_handle: int, _kind: int) -> None:
 
 def test_words_on_a_lock_are_told_whatever_they_hold(project: Project, sleeper: Process) -> None:
     working(project, sleeper)
-    notice = Notice(sleeper, 1e300, "\x1b[2J", "words")
+    notice = Notice(sleeper, 1e300, "\x1b[2J")
     lock_path(project.path).write_bytes(msgspec.json.encode(notice).ljust(1024))
     lock_path(project.path).chmod(0o600)
     ran = CliRunner().invoke(root, ["runs", str(project.path)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -117,8 +118,8 @@ def complete(
         ]
         asking = Asking(project, plan, asked.questions, runs, again=again, lease=lease)
         try:
-            standings, new = generating.complete(
-                project.database, lease, writers, asking, max_cost=plan.max_cost, watch=watch
+            standings, new = asyncio.run(
+                generating.complete(project.database, lease, writers, asking, max_cost=plan.max_cost, watch=watch)
             )
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", GO_ON) from lost

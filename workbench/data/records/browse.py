@@ -24,17 +24,12 @@ class BrowseQuery(Struct, frozen=True, kw_only=True):
     descending: bool = False
 
 
-class BrowseRow(Struct, frozen=True, kw_only=True):
-    """One line of the table. ``question`` is its beginning only.
-
-    Attributes:
-        found: The field and context of the first match of the search.
-    """
+class ItemProperties(Struct, frozen=True, kw_only=True):
+    """The names of an item and its properties; "" if it has none."""
 
     id: int
     completion_id: str
     question_id: str
-    question: str
     dataset: str
     subtype: str
     domain: str
@@ -42,6 +37,16 @@ class BrowseRow(Struct, frozen=True, kw_only=True):
     model: str
     state: str
     gold: str
+
+
+class BrowseRow(ItemProperties, frozen=True, kw_only=True):
+    """One line of the table. ``question`` is its beginning only.
+
+    Attributes:
+        found: The field and context of the first match of the search.
+    """
+
+    question: str
     verdicts: dict[str, str]
     found: str = ""
 
@@ -87,19 +92,9 @@ class ItemLabel(Struct, frozen=True, kw_only=True):
     created_at: str
 
 
-class ItemDetail(Struct, frozen=True, kw_only=True):
+class ItemDetail(ItemProperties, frozen=True, kw_only=True):
     """All data of one item; viewing it is recorded as a reveal."""
 
-    id: int
-    completion_id: str
-    question_id: str
-    dataset: str
-    subtype: str
-    domain: str
-    source: str
-    model: str
-    state: str
-    gold: str
     gold_from: str
     imported_gold: str
     reason: str

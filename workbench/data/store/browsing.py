@@ -28,7 +28,7 @@ from workbench.core.database.values import integers
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
-from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemVerdict
+from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemProperties, ItemVerdict
 from workbench.data.store import searching
 from workbench.data.store.text_index import NO_INDEX, TextIndex
 
@@ -133,10 +133,8 @@ def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> 
     return [(found := words.get(value, value), found, n) for value, n in rows]
 
 
-_ROW = ", ".join(
-    COLUMNS[name]
-    for name in ("completion_id", "question_id", "dataset", "subtype", "domain", "source", "model", "state", "gold")
-)
+_PROPERTIES: Final = ItemProperties.__struct_fields__[1:]
+_ROW: Final = ", ".join(COLUMNS[name] for name in _PROPERTIES)
 
 
 def rows(
@@ -159,26 +157,17 @@ def rows(
     }
     words = _words(connection, wanted, runs)
     places = searching.places(connection, wanted, search) if search else {}
-    return [_row(found[item], words.get(item, {}), places.get(item, "")) for item in wanted if item in found]
-
-
-def _row(row: tuple[object, ...], verdicts: dict[str, str], place: str) -> BrowseRow:
-    key, question_key, dataset, subtype, domain, source, model, state, gold = map(str, row[2:])
-    return BrowseRow(
-        id=int(str(row[0])),
-        question=str(row[1]),
-        completion_id=key,
-        question_id=question_key,
-        dataset=dataset,
-        subtype=subtype,
-        domain=domain,
-        source=source,
-        model=model,
-        state=state,
-        gold=gold,
-        verdicts=verdicts,
-        found=place,
-    )
+    return [
+        BrowseRow(
+            id=item,
+            question=found[item][1],
+            verdicts=words.get(item, {}),
+            found=places.get(item, ""),
+            **dict(zip(_PROPERTIES, found[item][2:], strict=True)),
+        )
+        for item in wanted
+        if item in found
+    ]
 
 
 def _words(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str]) -> dict[int, dict[str, str]]:
@@ -245,15 +234,7 @@ def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
         raise UsageError(f"There is no item with row id {completion}.", "It may have been removed; look again.")
     return ItemDetail(
         id=completion,
-        completion_id=row[0],
-        question_id=row[1],
-        dataset=row[2],
-        subtype=row[3],
-        domain=row[4],
-        source=row[5],
-        model=row[6],
-        state=row[7],
-        gold=row[8],
+        **dict(zip(_PROPERTIES, row, strict=False)),
         gold_from=row[9] or "",
         imported_gold={1: "correct", 0: "incorrect"}.get(row[10], "none"),
         reason=row[11],

@@ -81,14 +81,9 @@ def give_up(database: Database, failed: ImportProcess) -> None:
 
 
 def _alive(database: Database, left: ImportProcess) -> bool:
-    if left in _GIVEN_UP:
-        return False
     process = decoded(left.process)
-    if process is None:
-        # Written by version 8 of the program.
-        import psutil
-
-        return left.pid is not None and psutil.pid_exists(left.pid)
+    if process is None or left in _GIVEN_UP:
+        return False
     found = life_at(process, database.path)
     return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_SECONDS))
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from workbench.core.database.events import IN_FORCE
 from workbench.core.database.people import now
 from workbench.core.label import LabelVerdict
+from workbench.labelling.records import CheckInfo
 
 Source = Literal["imported", "people", "file"]
 """Origin of a check's answer: the imported gold, the annotators' gold, or a file."""
@@ -30,15 +31,6 @@ class CheckCandidate(NamedTuple):
     settled: bool
     touched: bool
     is_check: bool
-
-
-class Check(NamedTuple):
-    dataset: str
-    question_id: str
-    completion_id: str
-    verdict: LabelVerdict
-    answered: int
-    right: int
 
 
 class CheckTally(NamedTuple):
@@ -91,14 +83,14 @@ def remove(connection: sqlite3.Connection, completion: int) -> bool:
     return bool(connection.execute("DELETE FROM check_items WHERE completion_id = ?", (completion,)).rowcount)
 
 
-def every(connection: sqlite3.Connection) -> list[Check]:
+def every(connection: sqlite3.Connection) -> list[CheckInfo]:
     rows = connection.execute(
         "SELECT d.name, q.key, c.key, k.verdict, count(e.id), coalesce(sum(e.verdict = k.verdict), 0) "
         "FROM check_items AS k JOIN completions AS c ON c.id = k.completion_id "
         "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
         f"LEFT JOIN label_events AS e ON e.subject = c.id AND {_ANSWERED} GROUP BY k.completion_id"
     )
-    return [Check(*row) for row in rows]
+    return [CheckInfo(*row) for row in rows]
 
 
 def ids(connection: sqlite3.Connection) -> list[int]:

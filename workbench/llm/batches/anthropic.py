@@ -98,7 +98,6 @@ class AnthropicBatches:
         return BatchStatus(
             ended=words == "ended",
             words=words,
-            done=sum(optional_count(data.get("request_counts"), count) or 0 for count in _COUNTS),
             results=(name,),
             wait=requested_wait(received.headers, server.date()),
         )

@@ -16,7 +16,7 @@ import msgspec
 
 from workbench.llm.batches.records import BatchResult, BatchStatus, NewBatch, openai_result
 from workbench.llm.batches.server import BatchServer
-from workbench.llm.dialects.openai import decoded, entries, mapping, optional_count, optional_text
+from workbench.llm.dialects.openai import decoded, entries, mapping, optional_text
 from workbench.llm.failures import malformed
 from workbench.llm.waits import requested_wait
 
@@ -78,14 +78,11 @@ class OpenAIBatches:
         received = await server.send(server.url(f"batches/{name}"))
         data = mapping(decoded(received.body), "the batch")
         words = optional_text(data, "status") or ""
-        counts = data.get("request_counts")
-        done = (optional_count(counts, "completed") or 0) + (optional_count(counts, "failed") or 0)
         errors = data.get("errors")
         problems = errors.get("data") if isinstance(errors, dict) else None
         return BatchStatus(
             ended=words in _ENDED,
             words=words,
-            done=done,
             results=_texts(data, ("output_file_id", "error_file_id")),
             problems=_problems(problems) if words == "failed" else (),
             wait=requested_wait(received.headers, server.date()),
@@ -170,7 +167,6 @@ class MistralBatches(OpenAIBatches):
         return BatchStatus(
             ended=words in self._ENDED,
             words=words,
-            done=optional_count(data, "completed_requests"),
             results=results,
             problems=_problems(data.get("errors")) if words == "FAILED" and not results else (),
             wait=requested_wait(received.headers, server.date()),

@@ -39,7 +39,6 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
     Attributes:
         ended: Whether all results are available.
         words: The provider's name of the status.
-        done: Calls that were answered or failed, if the provider reports them.
         results: The sources that `BatchApi.fetch` reads.
         problems: Errors of the whole batch, none of whose calls was made: code and message each.
         wait: Seconds that the provider asks to wait before the next poll.
@@ -47,7 +46,6 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
 
     ended: bool
     words: str
-    done: int | None = None
     results: tuple[str, ...] = ()
     problems: tuple[tuple[str, str], ...] = ()
     wait: float | None = None

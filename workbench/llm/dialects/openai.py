@@ -221,7 +221,6 @@ def read(data: Any) -> Reply:
         finish_reason=REFUSAL if parts.refusal else reason,
         tokens=tuple(tokens(choice.get("logprobs"))),
         model=optional_text(data, "model"),
-        provider=optional_text(data, "provider"),
         usage=with_shown_thoughts(
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
@@ -257,7 +256,6 @@ def read_completion(data: Any) -> Reply:
         finish_reason=_reason(choice),
         tokens=tuple(_older_tokens(logprobs)) or tuple(tokens(logprobs)),
         model=optional_text(data, "model"),
-        provider=optional_text(data, "provider"),
         usage=usage(data.get("usage"), data.get("service_tier")),
     )
 

@@ -108,7 +108,6 @@ def read(data: dict[str, Any]) -> Reply:
         finish_reason=REFUSAL if refusal else reason,
         tokens=tuple(chain.from_iterable(one.tokens for one in said)),
         model=optional_text(data, "model"),
-        provider=optional_text(data, "provider"),
         usage=with_shown_thoughts(usage(data.get("usage"), data.get("service_tier")), text, reasoning),
     )
 

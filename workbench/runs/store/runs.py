@@ -55,18 +55,20 @@ class LeaseRow(Struct, frozen=True):
 
     Attributes:
         heartbeat: The last heartbeat, in seconds since the epoch.
-        process: The process; None in a row written by version 8.
         beat: The last heartbeat on a clock that can't be set; see `processes.uptime`.
     """
 
-    pid: int
+    process: Process
     heartbeat: float
-    process: Process | None
-    beat: float | None
+    beat: float
 
     @classmethod
     def of(cls, process: Process) -> LeaseRow:
-        return cls(process.pid, processes.wall(), process, processes.uptime())
+        return cls(process, processes.wall(), processes.uptime())
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
 
 Stored = TypeVar("Stored")
@@ -285,12 +287,12 @@ def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
 
 
 def lease(connection: sqlite3.Connection) -> LeaseRow | None:
-    row = connection.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchone()
-    return None if row is None else LeaseRow(row[0], row[1], decoded(row[2]), row[3])
+    row = connection.execute("SELECT process, heartbeat, beat FROM runner").fetchone()
+    process = None if row is None else decoded(row[0])
+    return None if process is None else LeaseRow(process, row[1], row[2])
 
 
 def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
-    assert row.process is not None
     connection.execute(
         "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
         (row.pid, row.heartbeat, row.heartbeat, row.process.encode(), row.beat),
@@ -299,7 +301,6 @@ def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
 
 def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
     """Renew the heartbeat; return False if another process has taken over."""
-    assert row.process is not None
     cursor = connection.execute(
         "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
         (row.heartbeat, row.beat, row.pid, row.process.encode()),

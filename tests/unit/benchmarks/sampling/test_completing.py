@@ -20,6 +20,7 @@ from workbench.benchmarks.sampling.planning import plan_in, plan_of, planned
 from workbench.core.database import sets
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError, UsageError
+from workbench.core.processes import this_process
 from workbench.core.project import Project, opened_project
 from workbench.core.sets import NewSet
 from workbench.interchange.importing import import_files, plan_import
@@ -327,7 +328,8 @@ def test_no_completion_joins_while_an_import_runs(project: Project, begins: str)
         with project.database.write() as connection:
             connection.execute(
                 "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
-                "started_at) VALUES (1, 'f', 'jsonl', 'running', 1, 9, 1, '2025-01-01T00:00:00Z')"
+                "started_at, process) VALUES (1, 'f', 'jsonl', 'running', 1, 9, 1, '2025-01-01T00:00:00Z', ?)",
+                (this_process().encode(),),
             )
 
     def answer(received: Received) -> str:

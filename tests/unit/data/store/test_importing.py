@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.helpers import add_items, numbered
 from workbench.core.database import schema
@@ -22,6 +22,7 @@ from workbench.core.database.connection import Database, Durability
 from workbench.core.database.selection import dataset_names
 from workbench.core.errors import StoreError
 from workbench.core.item import ItemRecord
+from workbench.core.processes import Process, this_process
 from workbench.data.store.importing import (
     CHUNK,
     OF_DATASETS,
@@ -137,19 +138,17 @@ def test_a_killed_later_import_shows_nothing_and_the_next_one_completes(tmp_path
     assert _count(database, "SELECT count(*) FROM completion_text") == 100 + ROWS
 
 
-def _dead_pid() -> int:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    return dead.pid
+def _dead() -> Process:
+    return structs.replace(this_process(), pid=2**22 + 1)
 
 
-def _running(database: Database, pid: int) -> None:
+def _running(database: Database, process: Process) -> None:
     with database.write() as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (9, 'left', '2025')")
         connection.execute(
             "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
-            "started_at) VALUES (9, 'f', 'jsonl', 'running', 1, 1, ?, '2999-01-01T00:00:00Z')",
-            (pid,),
+            "started_at, process) VALUES (9, 'f', 'jsonl', 'running', 1, 1, ?, '2999-01-01T00:00:00Z', ?)",
+            (process.pid, process.encode()),
         )
         for number in range(1, 2 * CHUNK):
             connection.execute(
@@ -162,7 +161,7 @@ def _running(database: Database, pid: int) -> None:
 
 def test_a_living_import_is_left_alone(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, os.getpid())
+    _running(database, this_process())
     with pytest.raises(StoreError, match="another import is running"):
         discard_dead_imports(database)
     database.close()
@@ -170,7 +169,7 @@ def test_a_living_import_is_left_alone(tmp_path: Path) -> None:
 
 def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, _dead_pid())
+    _running(database, _dead())
     assert discard_dead_imports(database) == 1
     for table in ("completions", "questions", "imports", "datasets"):
         assert database.reader().execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
@@ -199,7 +198,7 @@ class _Overtaken(Database):
 def test_an_import_that_began_after_a_dead_one_keeps_its_rows(tmp_path: Path, number: int) -> None:
     path = tmp_path / "p.db"
     database = Database(path, create=True)
-    _running(database, _dead_pid())
+    _running(database, _dead())
     item = ItemRecord(
         line=1, raw=b"", question_key="q", completion_key="c", question="What?", reference="4", completion="Four."
     )
@@ -224,7 +223,7 @@ def test_an_import_that_began_after_a_dead_one_keeps_its_rows(tmp_path: Path, nu
 def test_dead_imports_may_be_removed_by_two_at_once(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     database = Database(path, create=True)
-    _running(database, _dead_pid())
+    _running(database, _dead())
     with database.write() as connection:
         connection.execute(
             "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
@@ -239,7 +238,7 @@ def test_dead_imports_may_be_removed_by_two_at_once(tmp_path: Path) -> None:
 
 def test_a_data_set_of_which_there_is_nothing_yet_is_not_named(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, _dead_pid())
+    _running(database, _dead())
     assert _count(tmp_path / "p.db", "SELECT count(*) FROM datasets") == 1
     assert overview.datasets(database.reader()) == []
     assert dataset_names(database.reader()) == []
@@ -296,7 +295,7 @@ def test_an_import_that_can_not_be_undone_is_undone_by_the_next_one(
 @pytest.mark.parametrize("kept", ["questions", "selection_judges"])
 def test_a_data_set_that_something_else_is_of_stays(tmp_path: Path, kept: str) -> None:
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, _dead_pid())
+    _running(database, _dead())
     with database.write() as connection:
         if kept == "questions":
             # As those of a bundle are, of which no import is on record.

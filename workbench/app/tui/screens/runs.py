@@ -34,7 +34,7 @@ from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
 from workbench.core.text.figures import counted
 from workbench.runs import verifying
-from workbench.runs.liveness import runner_log
+from workbench.runs.liveness import log_path
 from workbench.runs.run_status import estimate, run_costs
 from workbench.runs.trying import take_out_broken_off
 from workbench.runs.verifying import run_info
@@ -63,7 +63,7 @@ class RunDetailScreen(LiveScreen):
 
     def show(self, data: tuple[RunInfo, RunCosts]) -> None:
         self._info, costs = data
-        text = run_view.details(self._info, costs, str(runner_log(self.project)))
+        text = run_view.details(self._info, costs, str(log_path(self.project.path)))
         self.query_one("#run-detail Static", Static).update(text)
 
     def must_read(self) -> bool:

@@ -335,10 +335,10 @@ class SearchTreeScreen(WorkbenchScreen):
         grown = [tree.root]
         tree.root.set_label(_label(search.nodes[0]))
         tree.root.data = 0
-        has_children = {node.parent for node in search.nodes}
-        for place, node in enumerate(search.nodes[1:], 1):
-            parent = grown[node.parent or 0]
-            grown.append(parent.add(_label(node), place, expand=True, allow_expand=place in has_children))
+        has_children = {one.node.parent for one in search.nodes}
+        for place, one in enumerate(search.nodes[1:], 1):
+            parent = grown[one.node.parent or 0]
+            grown.append(parent.add(_label(one), place, expand=True, allow_expand=place in has_children))
         tree.root.expand()
 
     # -- opening -----------------------------------------------------------------------------------
@@ -374,13 +374,13 @@ class SearchTreeScreen(WorkbenchScreen):
         self.app.push_screen(TranscriptScreen(self.run_number, self.item, calls, about))
 
 
-def _label(node: SearchNode) -> Text:
-    figures = f"  Q {node.q:.1f}  N {node.n}" + ("" if node.uct is None else f"  UCT {node.uct:.2f}")
-    if node.subtask is None:
+def _label(one: SearchNode) -> Text:
+    figures = f"  Q {one.node.q:.1f}  N {one.node.n}" + ("" if one.uct is None else f"  UCT {one.uct:.2f}")
+    if one.subtask is None:
         return Text.assemble(("root", "bold"), figures)
-    mark = _MARKS[node.outcome][0] if node.done else _LEFT_OUT
-    sign = f"{_CHOSEN} " if node.chosen else ""
-    return Text.assemble((f"{sign}{mark} {printable(node.subtask)}", "bold" if node.chosen else ""), figures)
+    mark = _MARKS[one.node.outcome][0] if one.done else _LEFT_OUT
+    sign = f"{_CHOSEN} " if one.chosen else ""
+    return Text.assemble((f"{sign}{mark} {printable(one.subtask)}", "bold" if one.chosen else ""), figures)
 
 
 def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
@@ -390,10 +390,10 @@ def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
     return (
         text("#", lambda number: _number(number, rollouts[number]), room=4, tone=chosen("bold", "dim")),
         word("steps", lambda number: _steps(rollouts[number]), room=(12, 14)),
-        column("f", lambda number: rollouts[number].f, _boolean_cell, words=True, room=3),
+        column("f", lambda number: rollouts[number].rollout.f, _boolean_cell, words=True, room=3),
         column("h", lambda number: rollouts[number], _half_cell, words=True, room=3),
-        text("reward", lambda number: f"{rollouts[number].reward:g}", room=6),
-        text("R", lambda number: f"{rollouts[number].weight:.1f}", room=(6, 7), tone=chosen("bold", "")),
+        text("reward", lambda number: f"{rollouts[number].rollout.reward:g}", room=6),
+        text("R", lambda number: f"{rollouts[number].rollout.weight:.1f}", room=(6, 7), tone=chosen("bold", "")),
         word("", lambda number: _remarks(rollouts[number]), room=(8, 22), tone=chosen("accent", "dim")),
     )
 
@@ -403,7 +403,7 @@ def _number(number: int, rollout: SearchRollout) -> str:
 
 
 def _remarks(rollout: SearchRollout) -> str:
-    remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.flagged else "")
+    remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.rollout.flagged else "")
     return ", ".join(filter(None, remarks))
 
 
@@ -424,13 +424,14 @@ def _half_cell(rollout: SearchRollout) -> Cell:
 
 
 def _search_facts(search: TreeSearch) -> Content:
-    mark, style = _MARKS[search.correct]
-    word = {True: "correct", False: "incorrect", None: "no answer"}[search.correct]
-    how = "no rollout was rewarded: the majority's answer" if search.no_reward else "the drawn rollout's prediction"
+    trace, answer = search.trace, search.trace.answer
+    mark, style = _MARKS[answer.correct]
+    word = {True: "correct", False: "incorrect", None: "no answer"}[answer.correct]
+    how = "no rollout was rewarded: the majority's answer" if answer.no_reward else "the drawn rollout's prediction"
     parts = (
-        "" if search.score is None else f"chance of correct {search.score:.2f}",
-        f"global evaluation {_MARKS[search.g][0]}",
-        "" if search.tests is None else f"{search.tests} tests kept",
+        "" if answer.score is None else f"chance of correct {answer.score:.2f}",
+        f"global evaluation {_MARKS[trace.g][0]}",
+        "" if trace.tests is None else f"{len(trace.tests.kept)} tests kept",
     )
     return Content.assemble(
         (f"{mark} {word}", f"bold $text-{style}"),

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -213,17 +212,6 @@ async def test_what_takes_too_long_is_undecided_until_its_reply_is_there(judge: 
             go_on.set()
             while told(await post(server, "a")) != [("correct", 1.0, None)]:
                 await asyncio.sleep(0.01)
-        assert len(model.received) == 1
-
-
-async def test_a_reply_that_came_while_it_stood_still_is_no_timeout(judge: Serving) -> None:
-    with scripted(lambda received: YES) as model:
-        async with judge(model.url, timeout=4.0) as server:
-            waiting = asyncio.create_task(post(server, "a"))
-            while not model.received:
-                await asyncio.sleep(0.001)
-            time.sleep(5.0)
-            assert told(await waiting) == [("correct", 1.0, None)]
         assert len(model.received) == 1
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +21,6 @@ from workbench.core.project import Project
 from workbench.runs import serving as answers
 
 __all__ = ["judge"]
-
-Fault = tuple[Callable[[], object], Callable[[], object], str]
-"""Makes it, ends it, and a word that is said of it."""
 
 
 @pytest.fixture
@@ -44,35 +39,16 @@ def project(disk: SmallDisk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Projec
     made.close()
 
 
-def fault(kind: str, place: Path, disk: SmallDisk) -> Fault:
-    aside = place.with_name("aside.db")
-
-    def replace() -> None:
-        os.link(place, aside)
-        shutil.copy(place, copy := place.with_name("copy.db"))
-        copy.rename(place)
-
-    match kind:
-        case "full":
-            return disk.fill, disk.empty, "full"
-        case "moved":
-            return lambda: place.rename(aside), lambda: aside.rename(place), "was moved, deleted or replaced"
-        case _:
-            return replace, lambda: aside.rename(place), "was moved, deleted or replaced"
-
-
-@pytest.mark.parametrize("kind", ["full", "moved", "replaced"])
-async def test_who_asks_meanwhile_is_told_and_nothing_is_asked_twice(
-    project: Project, disk: SmallDisk, judge: Serving, kind: str
+async def test_who_asks_while_the_disk_is_full_is_told_and_nothing_is_asked_twice(
+    project: Project, disk: SmallDisk, judge: Serving
 ) -> None:
-    make, end, said = fault(kind, project.path, disk)
     go_on = asyncio.Event()
     times: dict[bytes, int] = {}
 
     def answer(received: Received) -> str | Scripted:
         times[received.raw] = times.get(received.raw, 0) + 1
         if "later" in received.raw.decode() and not go_on.is_set():
-            make()
+            disk.fill()
             go_on.set()
         return YES
 
@@ -84,12 +60,12 @@ async def test_who_asks_meanwhile_is_told_and_nothing_is_asked_twice(
                 answer_ = await post(server, "later", *(f"n{n}" for n in range(9)))
                 assert answer_.status == 503
                 assert answer_.headers["retry-after"]
-                assert said in answer_.document["error"]
+                assert "full" in answer_.document["error"]
                 assert "Ask again" in answer_.document["error"]
                 assert (await post(server, "a")).status == 503
             found = await health(server)
-            assert (found["ready"], found["state"], said in found["trouble"]) == (False, "waiting", True)
-            end()
+            assert (found["ready"], found["state"], "full" in found["trouble"]) == (False, "waiting", True)
+            disk.empty()
             while not (await health(server))["ready"]:
                 await asyncio.sleep(0.02)
             assert told(await post(server, "a", "later", "n1")) == [("correct", 1.0, None)] * 3
@@ -97,6 +73,23 @@ async def test_who_asks_meanwhile_is_told_and_nothing_is_asked_twice(
     assert set(times.values()) == {1}
     attempts = project.database.reader().execute("SELECT state, count(*) FROM attempts GROUP BY 1").fetchall()
     assert attempts == [("done", len(times))]
+
+
+async def test_a_server_whose_database_is_moved_ends_and_nothing_is_asked_twice(
+    project: Project, judge: Serving
+) -> None:
+    away = project.path.with_name("away.db")
+    with scripted(lambda received: YES) as model:
+        async with judge(model.url) as server:
+            assert told(await post(server, "a")) == [("correct", 1.0, None)]
+            project.path.rename(away)
+            answer = await post(server, "b")
+            assert (answer.status, "start the server again" in answer.document["error"]) == (503, True)
+            assert (await health(server))["state"] == "failed"
+            away.replace(project.path)
+        async with judge(model.url) as server:
+            assert told(await post(server, "a", "b")) == [("correct", 1.0, None)] * 2
+        assert len(model.received) == 2
 
 
 def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_path: Path) -> None:

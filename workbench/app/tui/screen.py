@@ -20,6 +20,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.acting import ActingWidget
+from workbench.app.tui.kit.choices import choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
@@ -157,21 +158,25 @@ class WorkbenchScreen(Screen[None]):
     def index_grew(self) -> None:
         """More of the texts is in their index than a moment ago, or all."""
 
-    def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None], proposal: str = "") -> None:
+    def ask_line(
+        self, title: str, about: Hashable, then: Callable[[str], object], proposal: str = "", *, empty: bool = False
+    ) -> None:
         """Ask for a line about a subject; an earlier line reappears unless it was stored.
 
         Args:
-            then: Called with the line, or None without one; after storing it, call `line_stored`.
+            then: Called with the line; after storing it, call `line_stored`.
             proposal: The initial text if none was given before.
+            empty: An empty line is an answer, too.
         """
         given = self.workbench.unstored_lines
 
-        def answered(said: str | None) -> None:
+        def answered(said: str) -> None:
             if said:
                 given[title, about] = said
-            then(said)
+            if said or empty:
+                then(said)
 
-        self.app.push_screen(NoteInput(given.get((title, about), proposal), title), answered)
+        choose(self, NoteInput(given.get((title, about), proposal), title), answered)
 
     def line_stored(self, title: str, about: Hashable) -> None:
         self.workbench.unstored_lines.pop((title, about), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import on
@@ -20,7 +21,7 @@ from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from workbench.app.tui.keymap import key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.switches import following
@@ -72,11 +73,10 @@ class PickMany(Static, can_focus=True):
         self.post_message(self.Changed())
 
     def action_list(self) -> None:
-        def chosen(names: tuple[str, ...] | None) -> None:
-            if names is not None:
-                self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
+        def chosen(names: tuple[str, ...]) -> None:
+            self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
 
-        self.app.push_screen(ManyMenu(self._title, self._free, self.taken), chosen)
+        choose(self, ManyMenu(self._title, self._free, self.taken), chosen)
 
     def on_click(self) -> None:
         self.action_list()
@@ -127,11 +127,7 @@ class Pick(Static, can_focus=True):
         self.value = following(self.value, values if step > 0 else values[::-1])
 
     def action_list(self) -> None:
-        def chosen(value: str | None) -> None:
-            if value is not None:
-                self.value = value
-
-        self.app.push_screen(ChoiceMenu(self._title, self._choices), chosen)
+        choose(self, ChoiceMenu(self._title, self._choices), partial(setattr, self, "value"))
 
     def on_click(self) -> None:
         self.action_list()

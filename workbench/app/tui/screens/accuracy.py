@@ -20,7 +20,7 @@ from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, printable
@@ -365,12 +365,12 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         free = [by for by in self.asked.free(self.groups) if group is None or by != self.asked.by]
         menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, printable(by)) for by in free])
-        self.app.push_screen(menu, partial(self._split, group))
+        choose(self, menu, partial(self._split, group))
 
-    def _split(self, group: str | None, by: str | None) -> None:
-        if by is not None and group is not None:
+    def _split(self, group: str | None, by: str) -> None:
+        if group is not None:
             self.count(self.asked.inside(group, by))
-        elif by is not None:
+        else:
             self.change(by=by)
 
     def action_up(self) -> None:

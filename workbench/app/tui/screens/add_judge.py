@@ -27,7 +27,7 @@ from workbench.app.tui.kit.option_field import DEFAULT, OptionField
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
@@ -354,11 +354,7 @@ class AddJudgeScreen(ServerTestScreen):
         self.workbench.action_start_verifier(name)
 
     def action_close(self) -> None:
-        def answered(leave: bool | None) -> None:
-            if leave:
-                self.app.pop_screen()
-
         if self.typed_name or self.values():
-            self.app.push_screen(ConfirmScreen("Leave without saving?", "What you have typed is lost."), answered)
+            confirm(self, "Leave without saving?", "What you have typed is lost.", self.app.pop_screen)
         else:
             self.app.pop_screen()

@@ -19,7 +19,7 @@ from workbench.app.tui.judging import looking_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
-from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
@@ -29,7 +29,7 @@ from workbench.app.tui.pace import pace_parts
 from workbench.app.tui.person import person_action
 from workbench.app.tui.screen import LOG
 from workbench.core.errors import WorkbenchError
-from workbench.core.label import FAST_MS, TAGS, LabelVerdict
+from workbench.core.label import FAST_MS, LabelVerdict
 from workbench.core.project import Project
 from workbench.core.text.figures import minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
@@ -190,15 +190,15 @@ class AnnotateScreen(ItemFlow):
         if self._current is None:
             return
         if found := contradictions(answer.verdict, answer.tags, answer.partial):
-            ask = partial(self._settled, self._current, answer, stay)
-            self.app.push_screen(which_is_meant(found, answer.verdict, answer.tags, answer.partial), ask)
+            menu = which_is_meant(found, answer.verdict, answer.tags, answer.partial)
+            self.ask_about(menu, partial(self._settled, answer, stay))
             return
         self._submit(answer, stay=stay, pressed_at=pressed_at)
         if not stay and answer.verdict not in (None, "unsuitable"):
             self._offer_type()
 
-    def _settled(self, texts: CardTexts, answer: Answer, stay: bool, meant: str | None) -> None:
-        if meant is None or self._current is not texts or not self.is_ready or answer.verdict is None:
+    def _settled(self, answer: Answer, stay: bool, meant: str) -> None:
+        if answer.verdict is None:
             return
         said = settled(meant, answer.verdict, answer.tags, answer.partial)
         self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
@@ -208,12 +208,8 @@ class AnnotateScreen(ItemFlow):
             self._offer_type()
 
     def action_unsuitable(self) -> None:
-        if self.is_free() and self._current is not None:
-            self.ask_reason(partial(self._exclude, self._current))
-
-    def _exclude(self, texts: CardTexts, reason: str) -> None:
-        if self.is_free() and self._current is texts:
-            self._judge(self._judged("unsuitable", reason))
+        if self.is_free():
+            self.ask_reason(lambda reason: self._judge(self._judged("unsuitable", reason)))
 
     def action_type(self) -> None:
         if not self.is_free() or self._current is None:
@@ -281,27 +277,17 @@ class AnnotateScreen(ItemFlow):
             self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
 
     def action_tag(self) -> None:
-        if self.is_free() and self._current is not None:
-            tags = [Choice(code, words) for code, words in TAGS.items()]
-            menu = ChoiceMenu("Marks", tags, chosen=self._marks.tags)
-            self.app.push_screen(menu, partial(self._tagged, self._current))
-
-    def _tagged(self, texts: CardTexts, tag: str | None) -> None:
-        if tag is not None and self.is_free() and self._current is texts:
-            chosen = {*self._marks.tags} ^ {tag}
-            self._mark(structs.replace(self._marks, tags=tuple(code for code in TAGS if code in chosen)))
+        self.ask_tag(self._marks.tags, lambda tags: self._mark(structs.replace(self._marks, tags=tags)))
 
     def action_partial(self) -> None:
-        if self.is_free() and self._current is not None:
+        if self.is_free():
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
-            menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
-            self.app.push_screen(menu, partial(self._scored, self._current))
+            self.ask_about(ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given), self._scored)
 
-    def _scored(self, texts: CardTexts, score: str | None) -> None:
-        if score is not None and self.is_free() and self._current is texts:
-            chosen = float(score)
-            self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
+    def _scored(self, score: str) -> None:
+        chosen = float(score)
+        self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
 
     def _mark(self, marks: Marks) -> None:
         self._marks = marks
@@ -311,7 +297,7 @@ class AnnotateScreen(ItemFlow):
         if not self.is_free() or self._current is None:
             return
         keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
-        self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+        choose(self, NoteInput(self._note, keep=keep), partial(self._noted, self._current))
 
     def _keep_draft(self, texts: CardTexts, note: str) -> None:
         if self._desk is not None:
@@ -321,8 +307,8 @@ class AnnotateScreen(ItemFlow):
             work = partial(self._desk.session.keep_draft, texts.item, note)
             self.in_background(work, lambda _: None, group="annotate-draft", exclusive=False)
 
-    def _noted(self, texts: CardTexts, note: str | None) -> None:
-        if note is None or self._current is not texts:
+    def _noted(self, texts: CardTexts, note: str) -> None:
+        if self._current is not texts:
             return
         if texts.item.verdict is None:
             self._keep_draft(texts, note)
@@ -342,10 +328,11 @@ class AnnotateScreen(ItemFlow):
         if self._current.item.flagged and self._current.item.answer is None:
             self._flagged(self._current, on=False)
         else:
-            self.ask_line(_ASK, self._current.item.completion, partial(self._send_flag, self._current))
+            send = partial(self._send_flag, self._current)
+            self.ask_line(_ASK, self._current.item.completion, send, empty=True)
 
-    def _send_flag(self, texts: CardTexts, asked: str | None) -> None:
-        if asked is not None and self.is_free() and self._current is texts:
+    def _send_flag(self, texts: CardTexts, asked: str) -> None:
+        if self.is_free() and self._current is texts:
             self._flagged(texts, on=True, asked=asked)
 
     def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
@@ -362,13 +349,9 @@ class AnnotateScreen(ItemFlow):
             self.found_idle()
             self.notify("The coordinator answered no flag of yours yet.", markup=False)
             return
-        self.app.push_screen(AnswersBox(self._answers), self._to_answered)
+        choose(self, AnswersBox(self._answers), self.open_item)
         work = partial(_mark_read, self._desk.session, self._answers)
         self.in_background(work, self._answered, group="annotate-heard", exclusive=False)
-
-    def _to_answered(self, completion: int | None) -> None:
-        if completion is not None:
-            self.open_item(completion)
 
     def action_auto(self) -> None:
         self._auto = not self._auto

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -240,7 +240,7 @@ class BeginScreen(LiveScreen):
     def _verify(self) -> None:
         if self._has_items():
             choices = [*self._ready(), Choice(_OTHER, "another verifier, or a judge: choose and configure")]
-            self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
+            choose(self, ChoiceMenu("Which verifier?", choices, wide=True), self._start)
 
     def _ready(self) -> Iterator[Choice]:
         if self.standing is None or not self.standing.code:
@@ -249,12 +249,12 @@ class BeginScreen(LiveScreen):
             words = f"{one.name}: run every solution against its tests ({one.words}); start it now"
             yield Choice(str(place), printable(words))
 
-    def _start(self, chosen: str | None) -> None:
+    def _start(self, chosen: str) -> None:
         if chosen == _OTHER:
             self.workbench.action_start_verifier()
         elif chosen == _RULES:
             self._begin_run(_RULES, {}, None)
-        elif chosen is not None and self.standing is not None:
+        elif self.standing is not None:
             one = self.standing.suites[int(chosen)]
             self._begin_run(problems.KIND, {"suite": one.option}, one.name)
 
@@ -272,19 +272,18 @@ class BeginScreen(LiveScreen):
                 Choice(_ME, "just me: every item once"),
                 Choice(_SEVERAL, "several people: their names, and labels per item"),
             ]
-            self.app.push_screen(ChoiceMenu("Who labels?", choices, wide=True), self._labels)
+            choose(self, ChoiceMenu("Who labels?", choices, wide=True), self._labels)
 
-    def _labels(self, chosen: str | None) -> None:
+    def _labels(self, chosen: str) -> None:
         if chosen == _SEVERAL:
             self.workbench.open_verb("assign")
-        elif chosen == _ME:
+        else:
             self.workbench.unstored_lines.setdefault((_WHO, _ME), _own_name())
             self.ask_line(_WHO, _ME, self._named)
 
-    def _named(self, name: str | None) -> None:
-        if name:
-            work = partial(people.assign, self.project, [name], per_item=1)
-            self.in_background(work, partial(self._assigned, name), group="begin-people")
+    def _named(self, name: str) -> None:
+        work = partial(people.assign, self.project, [name], per_item=1)
+        self.in_background(work, partial(self._assigned, name), group="begin-people")
 
     def _assigned(self, name: str, done: Assigned) -> None:
         self.line_stored(_WHO, _ME)

@@ -267,11 +267,7 @@ class CodeProblemScreen(LiveScreen):
         elif test.was_excluded:
             self._decide(test, None)
         else:
-            self.ask_line(_WHY_APART, test, partial(self._exclude_test, test))
-
-    def _exclude_test(self, test: TestDecision, reason: str | None) -> None:
-        if reason:
-            self._decide(test, reason)
+            self.ask_line(_WHY_APART, test, partial(self._decide, test))
 
     def _decide(self, test: TestDecision, reason: str | None) -> None:
         self._decided.append(test)

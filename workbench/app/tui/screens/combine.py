@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -301,26 +301,19 @@ class CombineScreen(FilterScreen, FigureScreen):
         if self.asked.task == "estimate":
             others = tuple(name for name in names if name != subject_of(self.asked, names))
             present = self.asked.predictors or without_baseline(others)
-            self.app.push_screen(ManyMenu("Which verifiers predict gold?", others, present), self._predictors_chosen)
-            return
-        self.app.push_screen(ManyMenu("Who picks?", names, self.asked.verifiers or names), self._verifiers_chosen)
-
-    def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is not None:
-            self.change(predictors=names)
-
-    def _verifiers_chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is not None:
-            self.change(verifiers=names)
+            menu = ManyMenu("Which verifiers predict gold?", others, present)
+            choose(self, menu, lambda chosen: self.change(predictors=chosen))
+        else:
+            menu = ManyMenu("Who picks?", names, self.asked.verifiers or names)
+            choose(self, menu, lambda chosen: self.change(verifiers=chosen))
 
     def _ask_subject(self, names: tuple[str, ...]) -> None:
         choices = [Choice(name, printable(name)) for name in names]
         menu = ChoiceMenu("Which verifier's accuracy?", choices, chosen={subject_of(self.asked, names)})
-        self.app.push_screen(menu, self._subject_chosen)
+        choose(self, menu, self._subject_chosen)
 
-    def _subject_chosen(self, name: str | None) -> None:
-        if name is not None:
-            self.change(subject=name, predictors=tuple(other for other in self.asked.predictors if other != name))
+    def _subject_chosen(self, name: str) -> None:
+        self.change(subject=name, predictors=tuple(other for other in self.asked.predictors if other != name))
 
     # -- how ---------------------------------------------------------------------------------------
 

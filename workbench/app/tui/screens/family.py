@@ -14,7 +14,7 @@ from textual.widgets import Static
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
-from workbench.app.tui.kit.choices import ManyMenu
+from workbench.app.tui.kit.choices import ManyMenu, choose
 from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
@@ -245,11 +245,9 @@ class FamilyScreen(FigureScreen):
 
     def action_choose(self) -> None:
         menu = ManyMenu("Compare", self.verifiers, self.asked.verifiers or self.verifiers)
-        self.app.push_screen(menu, self._chosen)
+        choose(self, menu, self._chosen)
 
-    def _chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is None:
-            return
+    def _chosen(self, names: tuple[str, ...]) -> None:
         if len(names) < 2:
             self.notify("Choose two or more.", markup=False)
             return

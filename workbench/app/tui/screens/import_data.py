@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 from workbench.app.tui.form import FormField, FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import import_view
-from workbench.app.tui.kit.choices import Choice
+from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
@@ -158,13 +158,12 @@ class ImportScreen(FormScreen):
     def action_pick(self) -> None:
         typed = Path(self._field(_FILE).value or self.project.path.parent).expanduser().absolute()
         folder = typed if typed.is_dir() else typed.parent
-        self.app.push_screen(FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
+        choose(self, FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
 
-    def _picked(self, path: Path | None) -> None:
-        if path is not None:
-            with self.prevent(OptionField.Changed):  # it would clear the messages about the file
-                self._field(_FILE).value = str(path)
-            self._look_at(path.expanduser())
+    def _picked(self, path: Path) -> None:
+        with self.prevent(OptionField.Changed):  # it would clear the messages about the file
+            self._field(_FILE).value = str(path)
+        self._look_at(path.expanduser())
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

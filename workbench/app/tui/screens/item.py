@@ -16,7 +16,7 @@ from textual.widgets import Static
 from workbench.app.tui.item_decisions import coordinating_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import reader_messages
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.footer import Footer
@@ -385,15 +385,14 @@ class ItemScreen(Reviewing):
             self._what_if((self.chosen or verdicts[0]).verifier)
         elif verdicts:
             choices = [Choice(one.verifier, f"{one.verifier}: {one.verdict}") for one in verdicts]
-            self.app.push_screen(ChoiceMenu("Which verifier's options?", choices), self._what_if)
+            choose(self, ChoiceMenu("Which verifier's options?", choices), self._what_if)
         else:
             self.notify("No verifier has judged this item yet.", markup=False)
 
-    def _what_if(self, verifier: str | None) -> None:
+    def _what_if(self, verifier: str) -> None:
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
-        if verifier is not None:
-            self.app.push_screen(WhatIfScreen(verifier, self.completion))
+        self.app.push_screen(WhatIfScreen(verifier, self.completion))
 
     def action_answer(self) -> None:
         for name in ("reference", "completion"):

@@ -19,7 +19,7 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.screens.start_run import (
     ChosenVerifier,
     SetUpRunScreen,
@@ -229,16 +229,12 @@ class RunsScreen(TableScreen, LiveScreen):
         self.in_background(work, partial(self._confirm, request), group="estimate")
 
     def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._do(partial(self._started, request))
-
+        start = partial(self._do, partial(self._started, request))
         if expected is None:
-            answered(True)
+            start()
             return
-        title = f"Start {printable(request.name or request.kind)}?"
         text = run_view.estimate_text(expected, in_batches=request.in_batches)
-        self.app.push_screen(ConfirmScreen(title, text), answered)
+        confirm(self, f"Start {printable(request.name or request.kind)}?", text, start)
 
     def _started(self, request: StartRequest, trust: bool) -> RunInfo:
         return verifying.start(
@@ -276,12 +272,8 @@ class RunsScreen(TableScreen, LiveScreen):
             self.notify(f"Run {run.run} is {run.state}: there is nothing to cancel.", markup=False)
             return
         text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._do(lambda _: verifying.cancel(self.project, run.run))
-
-        self.app.push_screen(ConfirmScreen("Cancel this run?", text), answered)
+        cancel = partial(verifying.cancel, self.project, run.run)
+        confirm(self, "Cancel this run?", text, lambda: self._do(lambda _: cancel()))
 
     def _do(self, ask: Callable[[bool], RunInfo]) -> None:
         trusting(self, ask, self._done, group="ask")

@@ -17,7 +17,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.form import FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import set_view as view
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
@@ -216,21 +216,20 @@ class SetsScreen(TableScreen, LiveScreen):
         if not others:
             self.notify("There is no other set yet.", markup=False)
             return
-        self.app.push_screen(ChoiceMenu("Compare with", [Choice(name, name) for name in others]), self._diff)
+        choose(self, ChoiceMenu("Compare with", [Choice(name, name) for name in others]), self._diff)
 
-    def _diff(self, old: str | None) -> None:
-        if old is not None and (line := self.chosen) is not None:
+    def _diff(self, old: str) -> None:
+        if (line := self.chosen) is not None:
             self.app.push_screen(SetDiffScreen(old, line.full_name))
 
     # -- building and publishing -------------------------------------------------------------------
 
     def action_build(self) -> None:
         choices = [Choice(kind, f"{kind}: {about}") for kind, about in KINDS.items()]
-        self.app.push_screen(ChoiceMenu("Build", choices, wide=True), self._choose_judges)
+        choose(self, ChoiceMenu("Build", choices, wide=True), self._choose_judges)
 
-    def _choose_judges(self, kind: str | None) -> None:
-        if kind is not None:
-            self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
+    def _choose_judges(self, kind: str) -> None:
+        self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
 
     def _build(self, kind: str, verifiers: tuple[str, ...]) -> None:
         judges = tuple(name for name in verifiers if name != BASELINE)

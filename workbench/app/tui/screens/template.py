@@ -19,7 +19,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.text_editor import TextEditor
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.add_judge import PreviewScreen
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail
@@ -138,8 +138,8 @@ class TemplateScreen(FormScreen):
         if self._draft is not None:
             self.ask_line(_FILE, self._verifier, self._save, self._draft.file)
 
-    def _save(self, name: str | None) -> None:
-        if name and (draft := self.draft) is not None:
+    def _save(self, name: str) -> None:
+        if (draft := self.draft) is not None:
             work = partial(own_templates.keep, self.project, draft, name)
             self.in_background(work, self._saved, group="template-save")
 
@@ -149,11 +149,8 @@ class TemplateScreen(FormScreen):
         self._then(file)
 
     def action_back(self) -> None:
-        def answered(leave: bool | None) -> None:
-            if leave:
-                self.workbench.action_go_back()
-
+        leave = self.workbench.action_go_back
         if (draft := self.draft) is not None and draft != self._draft:
-            self.app.push_screen(ConfirmScreen("Leave without saving?", "What you have written is lost."), answered)
+            confirm(self, "Leave without saving?", "What you have written is lost.", leave)
         else:
-            self.workbench.action_go_back()
+            leave()

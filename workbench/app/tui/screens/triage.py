@@ -13,7 +13,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -264,14 +264,11 @@ class TriageScreen(InSight):
             Choice(row.verifier, f"{printable(row.verifier)}: right on {percent(row.accuracy)} % of {row.n:,}")
             for row in found
         ]
-        menu = ChoiceMenu(
-            "Which verifier's errors?", choices, chosen=() if self.scope is None else self.scope.verifiers
-        )
-        self.app.push_screen(menu, self._change_to)
+        present = () if self.scope is None else self.scope.verifiers
+        choose(self, ChoiceMenu("Which verifier's errors?", choices, chosen=present), self._change_to)
 
-    def _change_to(self, verifier: str | None) -> None:
-        if verifier is not None:
-            self.app.switch_screen(TriageScreen(partial(triage.of_verifier, verifier=verifier)))
+    def _change_to(self, verifier: str) -> None:
+        self.app.switch_screen(TriageScreen(partial(triage.of_verifier, verifier=verifier)))
 
     # -- giving a cause ----------------------------------------------------------------------------
 
@@ -318,27 +315,22 @@ class TriageScreen(InSight):
         choices = [Choice(key, other_cause(cause, counts[cause])) for key, cause in known.items()]
         choices.append(Choice(_NEW, "a custom cause …"))
 
-        def chosen(key: str | None) -> None:
+        def chosen(key: str) -> None:
             if key == _NEW:
-                self.ask_line(_NAME_IT, cases[0].id, named)
-            elif key is not None:
+                self.ask_line(_NAME_IT, cases[0].id, lambda name: self._give(triage.cause_called(name), cases))
+            else:
                 self._give(known[key], cases)
 
-        def named(name: str | None) -> None:
-            if name:
-                self._give(triage.cause_called(name), cases)
-
-        self.app.push_screen(ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
+        choose(self, ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
 
     def action_send_back(self) -> None:
         if cases := self._cases_meant[:1]:
             self.ask_line(_WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
 
-    def _send_back(self, case: TriageCase, reason: str | None) -> None:
-        if reason:
-            self._pending.add(case.id)
-            self._put(_Job((case.id,), partial(self._reopen, case, reason)))
-            self._show_next()
+    def _send_back(self, case: TriageCase, reason: str) -> None:
+        self._pending.add(case.id)
+        self._put(_Job((case.id,), partial(self._reopen, case, reason)))
+        self._show_next()
 
     def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()

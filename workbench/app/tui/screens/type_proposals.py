@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
@@ -104,13 +104,8 @@ class TypeProposalsScreen(TableScreen):
         if row is None or not self.offered:
             return
         choices = [Choice(code, f"{code} {name}") for code, name in SUBTYPES.items()]
-
-        def chosen(code: str | None) -> None:
-            if code is not None:
-                self._change(row, code, taken=True)
-
-        about = printable(self.offered[row].reference)
-        self.app.push_screen(ChoiceMenu("Which type is the answer?", choices, about=about), chosen)
+        menu = ChoiceMenu("Which type is the answer?", choices, about=printable(self.offered[row].reference))
+        choose(self, menu, lambda code: self._change(row, code, taken=True))
 
     def action_accept(self) -> None:
         settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]

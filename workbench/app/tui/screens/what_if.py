@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FormField, FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
@@ -209,11 +209,11 @@ class WhatIfScreen(TableScreen, FormScreen):
             some = min(SAMPLE, needed.items)
             choices.insert(1, Choice("sample", f"Send {counted(some, 'item')} first: {_takes(needed, some)}"))
 
-        def chosen(what: str | None) -> None:
+        def chosen(what: str) -> None:
             if what:
                 self._look(ask=True, sample=SAMPLE if what == "sample" else None)
 
-        self.app.push_screen(ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
+        choose(self, ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
 
     def trouble(self, error: BaseException | None) -> None:
         self._working = False
@@ -255,9 +255,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         if self.form is not None:
             self.ask_line(_NAME, self.verifier, self._save)
 
-    def _save(self, name: str | None) -> None:
-        if not name:
-            return
+    def _save(self, name: str) -> None:
         try:
             options = structs.replace(self.options, save=name)
         except WorkbenchError as error:

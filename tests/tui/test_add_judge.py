@@ -20,8 +20,9 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screens.add_judge import AddJudgeScreen, Heading, OptionSection, PreviewScreen
+from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen
+from workbench.app.tui.server_test import Heading, OptionSection
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome

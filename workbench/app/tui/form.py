@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
+from typing import ClassVar
 
 from msgspec import Struct
 from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -54,6 +57,9 @@ class FormScreen(WorkbenchScreen):
 
     A form with a name of its own reappears as it was left, until it has been run; see `take_up` and `forget`.
 
+    Attributes:
+        FORM: The id of the box of fields.
+
     Args:
         kept_as: The form's unique name; None: its values are not kept.
     """
@@ -68,11 +74,35 @@ class FormScreen(WorkbenchScreen):
     }
     """
 
+    FORM: ClassVar[str]
+
     def __init__(self, kept_as: Hashable = None) -> None:
         super().__init__()
         self._kept_as = kept_as
         self._fresh: dict[str, str] = {}
         self._as_left: dict[str, str] = {}
+
+    def content(self) -> ComposeResult:
+        with VerticalScroll(id=self.FORM, can_focus=False):
+            yield from self.fields()
+        yield from self.below()
+        yield Static(classes="form-trouble", markup=False)
+
+    def fields(self) -> ComposeResult:
+        """Yield what is known of the form when the screen opens; its first field gets the focus."""
+        return ()
+
+    def below(self) -> ComposeResult:
+        """Yield the widgets between the fields and the errors."""
+        return ()
+
+    def on_mount(self) -> None:
+        for first in self.query(OptionField).results():
+            first.line.focus()
+            break
+
+    def field(self, name: str | None) -> OptionField | None:
+        return next(iter(self.query(f"#option-{name}").results(OptionField)), None)
 
     def values(self) -> dict[str, str]:
         return {field.option: field.value for field in self.query(OptionField)}
@@ -137,8 +167,8 @@ class FormScreen(WorkbenchScreen):
 
     def field_of(self, error: OptionError) -> OptionField | None:
         """Return the field of an option; None if it is not shown."""
-        found = self.query(f"#option-{error.option}").results(OptionField)
-        return next((field for field in found if field.display), None)
+        field = self.field(error.option)
+        return field if field is not None and field.display else None
 
     def _show_complaint(self, field: OptionField, text: str) -> None:
         field.complain(text)

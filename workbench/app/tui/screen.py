@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.events import Paste
 from textual.message import Message
@@ -21,6 +22,7 @@ from workbench.app.tui.allocating import let_go
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.choices import choose
+from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
@@ -64,6 +66,9 @@ class WorkbenchScreen(Screen[None]):
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     TITLE_TEXT: ClassVar[str] = ""
+    REMARK: ClassVar[str] = "reading …"
+    PROMPT: ClassVar[bool] = False
+    PALETTE: ClassVar[bool] = False
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
     """Terms on the screen, explained in its help."""
@@ -75,6 +80,21 @@ class WorkbenchScreen(Screen[None]):
             own: list[Binding] = bindings(cls.ACTIONS)
             cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *own]
         super().__init_subclass__(**kwargs)
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(*self.heading())
+        yield from self.content()
+        if self.PROMPT:
+            yield PromptBar()
+        yield Footer(show_command_palette=self.PALETTE)
+
+    def heading(self) -> tuple[str, str]:
+        """Return the title and the first remark next to it."""
+        return self.TITLE_TEXT, self.REMARK
+
+    def content(self) -> ComposeResult:
+        """Yield the widgets between the title and the footer."""
+        return ()
 
     @property
     def workbench(self) -> WorkbenchApp:
@@ -244,6 +264,7 @@ class WorkbenchScreen(Screen[None]):
 
 
 class PromptScreen(WorkbenchScreen):
+    PROMPT = True
     RESTING: ClassVar[type[Widget]]
     """The focused widget while no line is open."""
 

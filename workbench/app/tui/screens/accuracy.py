@@ -22,10 +22,8 @@ from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, printable
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import SHORT
@@ -158,8 +156,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self._arriving = False  # at another breakdown
         self._arrive_at: str | None = None  # the group the cursor belongs to there
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Accuracy", "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="accuracy-conclusion", markup=False)
         yield Static("", id="accuracy-caption", markup=False)
         yield FilteredMatrix(id="accuracy-matrix")
@@ -169,7 +166,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         with VerticalScroll(id="accuracy-notes"):
             yield Static("", markup=False)
         yield Static("", id="accuracy-cell", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one("#accuracy-notes").display = False

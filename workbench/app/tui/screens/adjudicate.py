@@ -19,7 +19,6 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts, settled, which_is_meant
 from workbench.app.tui.kit.choices import choose
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.prompt_bar import NoteInput
@@ -155,12 +154,10 @@ class AdjudicateScreen(JudgingScreen):
         self._saved: Ruling | None = None
         self._end = ""
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Adjudicate", "…")
+    def content(self) -> ComposeResult:
         yield OpinionPanel(WIDE, id="opinions")
         yield FinalAnswerCard(GUIDELINES, desk="adjudicate")
         yield Static(id="adjudicate-empty", markup=False)
-        yield Footer(show_command_palette=False)
 
     @property
     def panel(self) -> OpinionPanel:

@@ -20,7 +20,6 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
 from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, label_line
@@ -116,12 +115,10 @@ class AnnotateScreen(ItemFlow):
         self._typed: int | None = None
         self._auto = True
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Annotate", "…")
+    def content(self) -> ComposeResult:
         yield FinalAnswerCard(GUIDELINES)
         yield Static(id="annotate-empty", markup=False)
         yield Static(id="annotate-own", markup=False)
-        yield Footer(show_command_palette=False)
 
     # -- labelling ---------------------------------------------------------------------------------
 

@@ -17,9 +17,7 @@ from textual.widgets.option_list import Option
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
@@ -163,7 +161,8 @@ class BeginScreen(LiveScreen):
     """
 
     CSS_PATH = "begin.tcss"
-    TITLE_TEXT = "Begin"
+    TITLE_TEXT, PALETTE = "Begin", True
+    REMARK = "from a file to a first metric; any step can be skipped and resumed"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"begin.step-{number}", str(number), f"step({number})", name, f"Go to step {number}.", False)
@@ -174,15 +173,13 @@ class BeginScreen(LiveScreen):
     standing: ProjectProgress | None = None
     _offered_types = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "from a file to a first metric; any step can be skipped and resumed")
+    def content(self) -> ComposeResult:
         yield OptionList(id="begin-steps", markup=False)
         yield Static(
             "Stored data stays, whatever happens in the next step.",
             id="begin-about",
             markup=False,
         )
-        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()

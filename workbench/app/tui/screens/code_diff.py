@@ -15,12 +15,10 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_texts
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import letter_at
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.kit.wrapping import cut, padded
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
@@ -101,13 +99,11 @@ class CodeDiffScreen(WorkbenchScreen):
         self.whole = False
         self._beside: bool | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-diff-sides", markup=False)
         yield Reader(id="code-diff-code")
         yield Static("", id="code-diff-telling", markup=False)
         yield VirtualTable(id="code-diff-tests")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(Reader).focus()

@@ -15,7 +15,6 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import pass_view as view
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.pass_texts import WORDS
@@ -126,15 +125,13 @@ class CodeProblemScreen(LiveScreen):
         self._revealed: set[int] = set()
         self._decided: list[TestDecision] = []
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-problem-caption", markup=False)
         yield PassGrid(id="code-problem-grid")
         yield Static("", id="code-problem-legend", markup=False)
         with Container(id="code-problem-panes"):
             yield Reader(id="code-problem-test")
             yield Reader(id="code-problem-solution")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(PassGrid).focus()

@@ -11,11 +11,9 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import TRUTH
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
@@ -100,13 +98,11 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._neighbours = neighbours
         self._compared: RankedVerifiers | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-rankings-notes", markup=False)
         yield VirtualTable(id="code-rankings-figures")
         yield Static("", id="code-rankings-problem", markup=False)
         yield VirtualTable(id="code-rankings-solutions")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one("#code-rankings-solutions", VirtualTable).focus()

@@ -14,7 +14,6 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import solution_view as kit_view
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import found_by
@@ -93,14 +92,12 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._code: ReadCode | None = None
         self._line: int | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "…")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-solution-facts", markup=False)
         with Container(id="code-solution-panes"):
             yield Reader(title="Code", id="code-solution-code")
             yield VirtualTable(id="code-solution-tests")
             yield Reader(title="Test", id="code-solution-evidence")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()

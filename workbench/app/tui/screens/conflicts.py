@@ -65,9 +65,6 @@ class ConflictsScreen(TableScreen, PersonScreen):
     _person = ""
     _kinds: Sequence[ConflictClass] = ()
 
-    def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, "…"
-
     def begin(self, name: str) -> None:
         self._person = name
         self.action_reload()

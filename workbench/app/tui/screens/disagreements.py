@@ -20,7 +20,6 @@ from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
@@ -404,11 +403,9 @@ class ErrorCountsScreen(WorkbenchScreen):
         self.part: Part | None = _PARTS[0]
         self.lines: list[ErrorLine] = []
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield DataTable[Text](id="errors-table", fixed_columns=1, cell_padding=0)
         yield Static(id="errors-cell", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_screen_resume(self) -> None:
         self.action_again()

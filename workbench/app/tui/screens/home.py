@@ -21,9 +21,7 @@ from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
 from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, verifier_lines
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.verbs import verb_of
 from workbench.core.run import ACTIVE
@@ -94,7 +92,7 @@ class HomeScreen(LiveScreen):
     """
 
     CSS_PATH = "home.tcss"
-    TITLE_TEXT = "Home"
+    TITLE_TEXT, PALETTE = "Home", True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"home.{name}", "", f"app.open_screen('{name}')", one.title, f"Open {one.title}: {one.text}.", False)
@@ -129,9 +127,11 @@ class HomeScreen(LiveScreen):
         self._measure_later: Timer | None = None
         self._watch: Watch | None = None
 
-    def compose(self) -> ComposeResult:
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, self._who()
+
+    def content(self) -> ComposeResult:
         person = self.workbench.annotator
-        yield TitleBar(self.TITLE_TEXT, self._who())
         with Vertical(id="home-menu-box"):
             yield OptionList(*self._menu(), id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
@@ -145,7 +145,6 @@ class HomeScreen(LiveScreen):
                     with Vertical(id=f"home-{name}", classes="panel") as panel:
                         panel.border_title = title
                         yield Static("…", markup=False)
-        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#home-briefing").focus()

@@ -21,11 +21,9 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import import_view
 from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import possible_names, several_begin
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
@@ -109,7 +107,7 @@ class ImportScreen(FormScreen):
     """
 
     CSS_PATH = "import_data.tcss"
-    TITLE_TEXT = "Import"
+    TITLE_TEXT, REMARK, FORM = "Import", _ABOUT, "import-fields"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("import.store", "f4,ctrl+r", "store", "Import", "Import what is shown.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
@@ -133,18 +131,16 @@ class ImportScreen(FormScreen):
         self._progress: Timer | None = None
         self._bytes = 0
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, _ABOUT)
-        with VerticalScroll(id="import-fields", can_focus=False):
-            yield option_field(FormField(name=_FILE, about="", is_path=True))
-            yield Vertical(id="import-columns")
-        yield Static(classes="form-trouble", markup=False)
+    def fields(self) -> ComposeResult:
+        yield option_field(FormField(name=_FILE, about="", is_path=True))
+        yield Vertical(id="import-columns")
+
+    def content(self) -> ComposeResult:
+        yield from super().content()
         with VerticalScroll(id="import-preview"):
             yield Static(f"Enter a file's name, or pick a file with {key_of('import.pick')}.", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self._field(_FILE).line.focus()
         self.take_up([self._field(_FILE)])
         if left := self._field(_FILE).value:
             self._field(_FILE).select()

@@ -19,7 +19,6 @@ from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.item_panes import (
     PANES,
     TEXTS,
@@ -103,7 +102,7 @@ class ItemScreen(Reviewing):
     """
 
     CSS_PATH = "item.tcss"
-    TITLE_TEXT = "Item"
+    TITLE_TEXT, PROMPT = "Item", True
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS
 
@@ -122,16 +121,13 @@ class ItemScreen(Reviewing):
         self._ahead: ReadyItem | None = None
         self._desk: ReviewDesk | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "…")
+    def content(self) -> ComposeResult:
         yield Static(markup=False, id="item-facts")
         yield Static(markup=False, id="item-card")
         yield Static(markup=False, id="item-review")
         with Container(id="item-panes"):
             for name in PANES:
                 yield Reader(title=name.capitalize(), id=f"item-{name}")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self._pane("completion").focus()

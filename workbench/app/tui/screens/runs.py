@@ -15,9 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import run_view
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.screens.start_run import (
@@ -44,18 +42,19 @@ class RunDetailScreen(LiveScreen):
     """The facts of one run, kept up to date while it is active."""
 
     CSS_PATH = "run_detail.tcss"
-    TITLE_TEXT = "Run"
+    TITLE_TEXT, PALETTE = "Run", True
 
     def __init__(self, run: int) -> None:
         super().__init__()
         self.run_number = run
         self._info: RunInfo | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Run", str(self.run_number))
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, str(self.run_number)
+
+    def content(self) -> ComposeResult:
         with VerticalScroll(id="run-detail"):
             yield Static("…", markup=False)
-        yield Footer()
 
     def read(self) -> tuple[RunInfo, RunCosts]:
         info = run_info(self.project, self.run_number)

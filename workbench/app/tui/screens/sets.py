@@ -18,10 +18,8 @@ from workbench.app.tui.form import FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import set_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.set_forms import KINDS, BuildForm, build, prefilled_form
@@ -280,7 +278,7 @@ class SetPlanScreen(WorkbenchScreen):
     """
 
     CSS_PATH = "set_plan.tcss"
-    TITLE_TEXT = "Plan of a set"
+    TITLE_TEXT, REMARK = "Plan of a set", "nothing has been written yet"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-plan.freeze", "enter", "freeze(False)", "Freeze", "Freeze the set under its name."),
         Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze it as a new version."),
@@ -293,12 +291,10 @@ class SetPlanScreen(WorkbenchScreen):
         self._freeze = freeze
         self._then = then
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "nothing has been written yet")
+    def content(self) -> ComposeResult:
         with VerticalScroll(id="plan-text"):
             yield Static(view.plan(self.report), markup=False)
         yield Static(id="plan-trouble", markup=False)
-        yield Footer(show_command_palette=False)
 
     def action_freeze(self, new_version: bool) -> None:
         self.say("freezing …")
@@ -333,7 +329,7 @@ class BuildSetScreen(FormScreen):
     """
 
     CSS_PATH = "build_set.tcss"
-    TITLE_TEXT = "Build a set"
+    TITLE_TEXT, FORM = "Build a set", "build-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show the planned set.", priority=True),
         Action("build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
@@ -344,16 +340,14 @@ class BuildSetScreen(FormScreen):
         self.form = form
         self._then = then
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(f"Build: {self.form.kind}", KINDS[self.form.kind])
-        with VerticalScroll(id="build-form", can_focus=False):
-            yield from map(option_field, self.form.fields)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        return f"Build: {self.form.kind}", KINDS[self.form.kind]
+
+    def fields(self) -> ComposeResult:
+        yield from map(option_field, self.form.fields)
 
     def on_mount(self) -> None:
         self.take_up(self.query(OptionField))
-        self.query(OptionField).first().line.focus()
 
     @on(Input.Submitted)
     def action_plan(self) -> None:
@@ -397,7 +391,7 @@ class PublishSetScreen(FormScreen):
     """
 
     CSS_PATH = "publish_set.tcss"
-    TITLE_TEXT = "Publish"
+    TITLE_TEXT, REMARK, FORM = "Publish", _ABOUT, "publish-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("publish.write", "f4,ctrl+r", "write", "Write (enter)", "Write the folder.", priority=True),
         Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
@@ -409,27 +403,24 @@ class PublishSetScreen(FormScreen):
         self._begin_with, self._finished = name, finished
         self._writing = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, _ABOUT)
+    def fields(self) -> ComposeResult:
         folder = self.project.path.parent / SetName.parse(self._begin_with).name.replace("/", "-")
         names = [Choice("no", "no: pseudonyms"), Choice(_YES, "yes")]
         replace = [Choice("no", "no"), Choice(_YES, "yes: if it was published, and is unchanged since")]
-        with VerticalScroll(id="publish-form", can_focus=False):
-            yield OptionField("folder", "the folder; it appears whole or not at all", value=str(folder))
-            yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
-            sets = [Choice(name, name) for name in self._finished]
-            yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
-            yield OptionField("title", "title on the card; by default the sets' names")
-            yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
-            yield OptionField("names", "annotators' names in the labels", names)
-            yield OptionField("replace", "a folder that is there", replace)
+        yield OptionField("folder", "the folder; it appears whole or not at all", value=str(folder))
+        yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
+        sets = [Choice(name, name) for name in self._finished]
+        yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
+        yield OptionField("title", "title on the card; by default the sets' names")
+        yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
+        yield OptionField("names", "annotators' names in the labels", names)
+        yield OptionField("replace", "a folder that is there", replace)
+
+    def below(self) -> ComposeResult:
         yield Static(id="publish-written", markup=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.take_up(self.query(OptionField))
-        self.query(OptionField).first().line.focus()
 
     @on(Input.Submitted)
     def action_write(self) -> None:

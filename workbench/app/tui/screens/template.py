@@ -14,10 +14,8 @@ from textual.widgets import Static, TextArea
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.text_editor import TextEditor
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.add_judge import PreviewScreen
 from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
@@ -60,12 +58,13 @@ class TemplateScreen(FormScreen):
         self._draft: TemplateDraft | None = None
         self._check_later: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, printable(self._verifier))
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, printable(self._verifier)
+
+    def content(self) -> ComposeResult:
         yield TextEditor(MAX_BYTES, id="template-text")
         yield Static(id="template-shape", markup=False)
         yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.editor.read_only = True

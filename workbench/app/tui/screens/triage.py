@@ -14,7 +14,6 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summary
@@ -136,10 +135,8 @@ class TriageScreen(InSight):
         self._given: list[tuple[Review, ...]] = []
         self._storing = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="triage-card", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.in_background(self._begin, self._show_scope, group="triage")

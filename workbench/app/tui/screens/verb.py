@@ -10,18 +10,14 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions, option_field
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.sharing import copy_text
 from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
 from workbench.app.verbs import Verb
@@ -70,12 +66,12 @@ class VerbOutputScreen(FindingScreen):
     def text(self) -> str:
         return f"{self.ran.out}{self.ran.err}"
 
-    def compose(self) -> ComposeResult:
-        done = "done" if self._do is None else f"only tried · {self._run_key} does it"
-        yield TitleBar(self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run"))
+    def heading(self) -> tuple[str, str]:
+        done = "done" if self._do is None else f"only tried · {key_of('verb-output.run')} does it"
+        return self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run")
+
+    def content(self) -> ComposeResult:
         yield Reader(id="verb-output")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.reader.focus()
@@ -86,10 +82,6 @@ class VerbOutputScreen(FindingScreen):
         lines += [f"Written: {path}" for path in self._written]
         shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         self.reader.show(RenderedText(tuple(shown), {}))
-
-    @property
-    def _run_key(self) -> str:
-        return key_of("verb-output.run")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._do is not None if action == "run" else super().check_action(action, parameters)
@@ -132,7 +124,7 @@ class VerbScreen(FormScreen):
     """
 
     CSS_PATH = "verb.tcss"
-    TITLE_TEXT = "Command"
+    TITLE_TEXT, FORM = "Command", "verb-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb.run", "f4,ctrl+r", "run", "Run", "Run it.", priority=True),
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
@@ -152,11 +144,8 @@ class VerbScreen(FormScreen):
         self._is_trial = self._more = False
         self._clock: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.workbench.called(self.verb), self.verb.about)
-        yield VerticalScroll(id="verb-form", can_focus=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        return self.workbench.called(self.verb), self.verb.about
 
     def on_mount(self) -> None:
         work = partial(_form, self.verb, self.project.path)

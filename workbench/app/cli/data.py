@@ -14,6 +14,8 @@ from msgspec import UNSET
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
+    ExclusionNote,
+    ExclusionReason,
     column_lines,
     print_line,
     project_at,
@@ -28,7 +30,7 @@ from workbench.app.cli.writing import shown
 from workbench.core.code_tests.broken import BrokenTest
 from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
-from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
+from workbench.core.label import ExcludedItem
 from workbench.core.options import BY, By, Database, Limit, MaxLine, Options, Where, argument, option
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
@@ -365,14 +367,8 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
 class ExcludeOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
-    reason: Annotated[
-        str | None,
-        option(
-            "Reason for the exclusion. " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
-            choices=tuple(EXCLUSION_REASONS),
-        ),
-    ] = None
-    note: Annotated[str, option("Note that explains the reason; required with --reason other.", metavar="TEXT")] = ""
+    reason: ExclusionReason = None
+    note: ExclusionNote = ""
     by: By = BY
     undo: Annotated[bool, option("Include items again that coordinators excluded.")] = False
     listing: Annotated[bool, option("List every excluded item, with reason and author.", "--list")] = False

@@ -16,10 +16,10 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.confirm import confirm
-from workbench.app.tui.server_test import OptionSection, ServerTestScreen
+from workbench.app.tui.server_test import ServerTestScreen
 from workbench.core.text.figures import counted
 from workbench.measuring import browsing
 from workbench.runs import configuring

@@ -22,10 +22,10 @@ from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.server_test import OptionSection, ServerTestScreen
+from workbench.app.tui.server_test import ServerTestScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.final_answer import FinalAnswer

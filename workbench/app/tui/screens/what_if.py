@@ -19,9 +19,8 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import OptionField, field_of
 from workbench.app.tui.screens.template import TemplateScreen
-from workbench.app.tui.server_test import field_of
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting

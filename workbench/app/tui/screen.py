@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import Paste
+from textual.events import Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
@@ -95,6 +95,13 @@ class WorkbenchScreen(Screen[None]):
     def content(self) -> ComposeResult:
         """Yield the widgets between the title and the footer."""
         return ()
+
+    def on_resize(self, event: Resize) -> None:
+        if self.is_attached:
+            self.call_after_refresh(self.redraw)
+
+    def redraw(self) -> None:
+        """Draw again what depends on the size of the screen."""
 
     @property
     def workbench(self) -> WorkbenchApp:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from msgspec import structs
 from rich.cells import cell_len
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.suggester import Suggester
@@ -141,9 +141,9 @@ class TableScreen(WorkbenchScreen):
     def wide(self) -> bool:
         return self.size.width >= self.WIDE
 
-    def on_resize(self, event: events.Resize) -> None:
+    def redraw(self) -> None:
         if self.WIDE and any(table.source for table in self.query(VirtualTable)):
-            self.call_after_refresh(self.fill)
+            self.fill()
 
     def fill(self) -> None:
         """List the loaded data; called again at another width."""

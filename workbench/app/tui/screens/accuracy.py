@@ -186,7 +186,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         self._displayed, self.sheet = asked, sheet
         self.say(self._remark(asked, sheet))
-        self._fill()
+        self.redraw()
 
     def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
         place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
@@ -208,7 +208,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def _figure(self) -> Figure:
         return FIGURES[self.figure]
 
-    def _fill(self) -> None:
+    def redraw(self) -> None:
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
@@ -247,7 +247,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         sheet, report = data
         if sheet is self.sheet:
             self.sheet = AccuracySheet(report)
-            self._fill()
+            self.redraw()
 
     @property
     def chosen(self) -> tuple[str | None, str | None]:
@@ -298,8 +298,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self._give_room()
-        if self.is_attached:
-            self.call_after_refresh(self._fill)
 
     def on_descendant_focus(self) -> None:
         self._give_room()
@@ -415,7 +413,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def action_next_figure(self, step: int) -> None:
         self.figure = following(self.figure, tuple(FIGURES)[::step])
-        self._fill()
+        self.redraw()
 
     def action_next_view(self) -> None:
         self.lower = following(self.lower, get_args(Lower))
@@ -430,14 +428,14 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         first = self._worst_first()
         self.order = first.turned() if self.order == first else None if self.order == first.turned() else first
-        self._fill()
+        self.redraw()
 
     def action_reverse(self) -> None:
         if isinstance(self.focused, VirtualTable):
             self.focused.action_reverse()
             return
         self.order = (self.order or self._worst_first()).turned()
-        self._fill()
+        self.redraw()
 
     def _worst_first(self) -> SheetOrder:
         by_name = self.query_one(Matrix).column < 0
@@ -448,7 +446,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if verifier is not None:
             if self.pinned.pop(verifier, self) is self:
                 self.pinned[verifier] = None
-            self._fill()
+            self.redraw()
 
     def action_export(self) -> None:
         if self.report is not None:

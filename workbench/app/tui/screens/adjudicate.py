@@ -286,15 +286,8 @@ class AdjudicateScreen(JudgingScreen):
     def _store_ruling(self, ruling: Ruling) -> None:
         if self._session is None or self._current is None:
             return
-        elapsed = self._stopwatch.elapsed()
-        full = replace(
-            ruling,
-            note=ruling.note or self._note,
-            open_ms=elapsed.open_ms,
-            focused_ms=elapsed.focused_ms,
-            keys=elapsed.keys,
-            view=self.card.view,
-        )
+        elapsed = self._stopwatch.elapsed()._asdict()
+        full = replace(ruling, note=ruling.note or self._note, view=self.card.view, **elapsed)
         session, conflict = self._session, self._current.conflict
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 

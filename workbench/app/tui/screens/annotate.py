@@ -22,7 +22,7 @@ from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
 from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
-from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, label_line
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, flag_words, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.pace import pace_parts
 from workbench.app.tui.person import person_action
@@ -127,14 +127,7 @@ class AnnotateScreen(ItemFlow):
             return
         self.leave(pressed_at)
         elapsed = self._stopwatch.elapsed()
-        answer = structs.replace(
-            answer,
-            open_ms=elapsed.open_ms,
-            focused_ms=elapsed.focused_ms,
-            keys=elapsed.keys,
-            wait_ms=self._wait_ms,
-            view=self.card.view,
-        )
+        answer = structs.replace(answer, wait_ms=self._wait_ms, view=self.card.view, **elapsed._asdict())
         self._storing = answer
         work = partial(self._desk.submit, self._current.item, answer)
         self.store(work, partial(self._submitted, self._current, answer, stay))
@@ -359,19 +352,8 @@ class AnnotateScreen(ItemFlow):
         self.query_one(TitleBar).say_parts(list(self._title_parts()), " · ".join(filter(None, moment)))
         if self._current is None:
             return
-        item = self._current.item
-        line = label_line(
-            verdict=item.verdict,
-            reason=item.reason,
-            subtype=item.subtype,
-            unsure=self._marks.unsure,
-            tags=self._marks.tags,
-            partial=self._marks.partial,
-            note=self._note,
-            flagged=item.flagged,
-            answered=item.answer is not None,
-            wants_type=item.wants_type,
-        )
+        item = structs.replace(self._current.item, note=self._note, **structs.asdict(self._marks))
+        line = label_line(item, wants_type=item.wants_type, flag=flag_words(item))
         self.query_one("#annotate-own", Static).update(line, layout=False)
 
     def _title_parts(self) -> Iterator[RemarkPiece]:
@@ -396,15 +378,8 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
         item = structs.replace(item, subtype=answer.subtype)
     if answer.verdict is None:
         return item
-    return structs.replace(
-        item,
-        verdict=answer.verdict,
-        reason=answer.reason,
-        unsure=answer.unsure,
-        note=answer.note,
-        tags=answer.tags,
-        partial=answer.partial,
-    )
+    said = ("verdict", "reason", "unsure", "note", "tags", "partial")
+    return structs.replace(item, **{name: getattr(answer, name) for name in said})
 
 
 def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:

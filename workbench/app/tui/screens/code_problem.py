@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar, Final, Literal
 
 from msgspec import Struct
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
@@ -156,9 +156,9 @@ class CodeProblemScreen(LiveScreen):
         asked, matrix = data
         if asked == self._request:
             self.matrix = matrix
-            self._lay_out()
+            self.redraw()
 
-    def _lay_out(self) -> None:
+    def redraw(self) -> None:
         if self.matrix is None:
             return
         matrix = self.matrix
@@ -212,11 +212,7 @@ class CodeProblemScreen(LiveScreen):
         self.query_one("#code-problem-solution", Reader).show(texts.text_of(*about))
 
     def on_screen_resume(self) -> None:
-        self._lay_out()
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._lay_out)
+        self.redraw()
 
     # -- what is shown -----------------------------------------------------------------------------
 
@@ -295,7 +291,7 @@ class CodeProblemScreen(LiveScreen):
 
     def action_columns(self) -> None:
         self.by_rate = not self.by_rate
-        self._lay_out()
+        self.redraw()
 
     def action_fold(self) -> None:
         grid, chosen = self.query_one(PassGrid), self.chosen
@@ -305,7 +301,7 @@ class CodeProblemScreen(LiveScreen):
         if len(cluster.members) > 1:
             self.folded ^= {cluster.outcomes}
             grid.move_to(self.matrix.solutions[cluster.members[0]].id, grid.column_key)
-            self._lay_out()
+            self.redraw()
 
     def action_fold_all(self) -> None:
         if self.laid is None or self.matrix is None:
@@ -316,11 +312,11 @@ class CodeProblemScreen(LiveScreen):
             cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)
             grid = self.query_one(PassGrid)
             grid.move_to(self.matrix.solutions[cluster.members[0]].id, grid.column_key)
-        self._lay_out()
+        self.redraw()
 
     def action_verdicts(self) -> None:
         self.verdicts = not self.verdicts
-        self._lay_out()
+        self.redraw()
 
     def action_panes(self) -> None:
         panes = self.query_one("#code-problem-panes")
@@ -366,4 +362,4 @@ class CodeProblemScreen(LiveScreen):
     def action_diff(self) -> None:
         if self.matrix is not None and (solution := self.chosen) is not None:
             compare(self, self.matrix, self.comparing, solution.id)
-            self._lay_out()
+            self.redraw()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
@@ -127,7 +127,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._compared, self.report = found, found.report
         self.say(printable(self.project.path.name))
         self._tell_figures()
-        self._fill_figures()
+        self.redraw()
         self._open()
 
     def _tell_figures(self) -> None:
@@ -141,16 +141,12 @@ class CodeRankingsScreen(WorkbenchScreen):
     def _highlighted(self) -> None:
         self._tell_figures()
 
-    def _fill_figures(self) -> None:
+    def redraw(self) -> None:
         if self.report is None:
             return
         wide = self.size.width >= WIDE
         table = self.query_one("#code-rankings-figures", VirtualTable)
         table.show_records(figure_columns(wide=wide), enumerate(self.report.rows))
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._fill_figures)
 
     def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked

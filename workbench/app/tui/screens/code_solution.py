@@ -150,7 +150,7 @@ class CodeSolutionScreen(WorkbenchScreen):
             self._code = found
             reader = self.query_one("#code-solution-code", Reader)
             reader.set_title(kit_view.code_title(found.code))
-            self._draw_code()
+            self.redraw()
 
     @on(RowHighlighted)
     def _highlighted(self, event: RowHighlighted) -> None:
@@ -178,9 +178,9 @@ class CodeSolutionScreen(WorkbenchScreen):
             return
         self._line = line
         top = self.query_one("#code-solution-code", Reader).scroll_offset.y
-        self._draw_code(top)
+        self.redraw(top)
 
-    def _draw_code(self, top: int = 0) -> None:
+    def redraw(self, top: int = 0) -> None:
         reader = self.query_one("#code-solution-code", Reader)
         if self._code is None or not reader.wrap_width:
             return
@@ -189,10 +189,6 @@ class CodeSolutionScreen(WorkbenchScreen):
             self.call_after_refresh(reader.jump, kit_view.RAISED)
         else:
             reader.scroll_to(y=top, animate=False, force=True)
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._draw_code)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         self.set_class(event.widget.id == "code-solution-evidence", "evidence")

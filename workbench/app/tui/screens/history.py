@@ -121,13 +121,4 @@ def _line(entry: Entry) -> Content:
         past = "" if entry.stands else "  no longer in force"
         said = Content.assemble("decided  ", stored_words(entry.ruling), (past, "$text-warning"))
         return Content.assemble((f"{when}  ", "$text-muted"), said, *question)
-    said = label_line(
-        verdict=entry.verdict,
-        reason=entry.reason or None,
-        subtype=entry.subtype or None,
-        unsure=entry.unsure,
-        tags=entry.tags,
-        partial=entry.partial,
-        note=entry.note,
-    )
-    return Content.assemble((f"{when}  ", "$text-muted"), said, *question)
+    return Content.assemble((f"{when}  ", "$text-muted"), label_line(entry), *question)

@@ -253,9 +253,8 @@ class HomeScreen(LiveScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE, "wide")
-        self.call_after_refresh(self._redraw)
 
-    def _redraw(self) -> None:
+    def redraw(self) -> None:
         if self._seen.matters or self._seen.facts is not None:
             self._fill()
 

@@ -133,9 +133,6 @@ class ItemScreen(Reviewing):
         self._pane("completion").focus()
         self.call_after_refresh(self._open_first)
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._show_evidence)
-
     def _pane(self, name: str) -> Reader:
         return self.query_one(f"#item-{name}", Reader)
 
@@ -217,7 +214,7 @@ class ItemScreen(Reviewing):
             reader.set_title(pane.title)
             reader.border_subtitle = ""
             reader.show(pane.text)
-        self._show_evidence()
+        self.redraw()
         self.action_answer()
         self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
         if self._search and (found.view.raw or self._sought_in != found.item.id):
@@ -234,7 +231,7 @@ class ItemScreen(Reviewing):
         elif not found.view.raw and any(snippet(getattr(found.item, name), self._search) for name in TEXTS):
             self._change_view(found.view._replace(raw=True))
 
-    def _show_evidence(self) -> None:
+    def redraw(self) -> None:
         if self._shown is None:
             return
         reader, view, chosen = self._pane("evidence"), self._shown.view, self.chosen

@@ -21,13 +21,11 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.set_forms import KINDS, BuildForm, build, prefilled_form
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.records import PUBLISHABLE, Publication, SetDetail, SetDiff, SetLine
-from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.core.sets import SetName, SetReport
@@ -268,7 +266,7 @@ class Freeze(Protocol):
         """Freeze it; raise `UsageError` if a set of that name differs and no new version is requested."""
 
 
-class SetPlanScreen(WorkbenchScreen):
+class SetPlanScreen(FormScreen):
     """The report of a dry run; enter freezes it.
 
     Args:
@@ -294,7 +292,7 @@ class SetPlanScreen(WorkbenchScreen):
     def content(self) -> ComposeResult:
         with VerticalScroll(id="plan-text"):
             yield Static(view.plan(self.report), markup=False)
-        yield Static(id="plan-trouble", markup=False)
+        yield Static(classes="form-trouble", markup=False)
 
     def action_freeze(self, new_version: bool) -> None:
         self.say("freezing …")
@@ -302,22 +300,14 @@ class SetPlanScreen(WorkbenchScreen):
 
     def _frozen(self, report: SetReport) -> None:
         if report.version is None:
-            self._complain(_WAITING)
+            self.complain(_WAITING)
             return
         self.app.pop_screen()
         self._then(report)
 
-    def trouble(self, error: BaseException | None) -> None:
-        if isinstance(error, WorkbenchError):
-            self._complain(str(error))
-        else:
-            super().trouble(error)
-
-    def _complain(self, text: str) -> None:
+    def complain(self, text: str) -> None:
         self.say("nothing has been written")
-        trouble = self.query_one("#plan-trouble", Static)
-        trouble.update(Content(f"! {printable(text)}"))
-        trouble.display = True
+        super().complain(text)
 
 
 class BuildSetScreen(FormScreen):

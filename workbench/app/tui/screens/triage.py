@@ -141,9 +141,6 @@ class TriageScreen(InSight):
     def on_mount(self) -> None:
         self.in_background(self._begin, self._show_scope, group="triage")
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._draw)
-
     # -- reading -----------------------------------------------------------------------------------
 
     def _begin(self) -> _Read:
@@ -175,7 +172,7 @@ class TriageScreen(InSight):
             return
         self.case = cases.get(present) or self.case
         if present in cases or len(self.alike) != before:
-            self._draw()
+            self.redraw()
         self._read_ahead()
 
     # -- which case --------------------------------------------------------------------------------
@@ -227,7 +224,7 @@ class TriageScreen(InSight):
             return
         else:
             self._read((item,), group="triage-case")
-        self._draw()
+        self.redraw()
 
     def _record_looks(self) -> None:
         reveal = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
@@ -279,7 +276,7 @@ class TriageScreen(InSight):
     def action_pick(self) -> None:
         if len(self.alike) > 1 and not self.closing:
             self.picked = not self.picked
-            self._draw()
+            self.redraw()
         else:
             self.notify("No other open case is similar.")
 
@@ -385,7 +382,7 @@ class TriageScreen(InSight):
             self._show(self._items.index(finished[-1].show))
         elif self.case is not None and self.case.id not in self._cases:
             self._cases[self.case.id] = self.case
-        self._draw()
+        self.redraw()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
@@ -439,7 +436,7 @@ class TriageScreen(InSight):
             self._show_next()
         if self.closing:
             self._look_elsewhere()
-        self._draw()
+        self.redraw()
 
     def _look_elsewhere(self) -> None:
         if self.tally is not None and not self.tally.left:
@@ -448,7 +445,7 @@ class TriageScreen(InSight):
 
     def _looked_elsewhere(self, found: Sequence[OpenCases]) -> None:
         self.elsewhere = found
-        self._draw()
+        self.redraw()
 
     def action_elsewhere(self) -> None:
         def found(others: Sequence[OpenCases]) -> None:
@@ -473,7 +470,7 @@ class TriageScreen(InSight):
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _draw(self) -> None:
+    def redraw(self) -> None:
         box, scope, tally = self.query_one("#triage-card", Static), self.scope, self.tally
         if scope is None or tally is None:
             return

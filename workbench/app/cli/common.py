@@ -403,6 +403,14 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
         sys.exit(INTERRUPTED)
 
 
+def unended(ended: RunInfo, database: str) -> list[str]:
+    """Return why a run is not complete, and the command that continues it; empty if it is."""
+    if ended.state == "complete":
+        return []
+    runs = f"workbench runs {shlex.quote(database)} resume {ended.run}"
+    return [ended.message or f"Run {ended.run} is {ended.state}.", f"  Continue it: {runs}"]
+
+
 def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:
     """Return a function that shows a run's progress on one line; without ``line`` it reports only waiting, once."""
     told: str | None = None

@@ -154,7 +154,9 @@ class CombineScreen(FilterScreen, FigureScreen):
     CSS_PATH = "combine.tcss"
     TITLE_TEXT = "Combine"
     PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
-    asked: CombinedQuery
+    asked: CombinedQuery = CombinedQuery()
+    found: CombinedView | None = None
+    place = 0
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
@@ -173,12 +175,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.again", "r", "again", "Count again", "Count again.", False),
         Action("combine.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = CombinedQuery()
-        self.found: CombinedView | None = None
-        self.place = 0
 
     def on_mount(self) -> None:
         self._clear()

@@ -398,10 +398,8 @@ class ErrorCountsScreen(WorkbenchScreen):
         Action("errors.again", "r", "again", "Read again", "Count again.", False),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.part: Part | None = _PARTS[0]
-        self.lines: list[ErrorLine] = []
+    part: Part | None = _PARTS[0]
+    lines: Sequence[ErrorLine] = ()
 
     def content(self) -> ComposeResult:
         yield DataTable[Text](id="errors-table", fixed_columns=1, cell_padding=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
@@ -106,12 +106,10 @@ class SetsScreen(TableScreen, LiveScreen):
         Action("sets.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sets: list[SetLine] = []
-        self.detail: SetDetail | None = None
-        self._arrive_at: str | None = None
-        self._reading_of: str | None = None  # a set whose detail is on its way
+    sets: Sequence[SetLine] = ()
+    detail: SetDetail | None = None
+    _arrive_at: str | None = None
+    _reading_of: str | None = None  # a set whose detail is on its way
 
     # -- reading and showing -----------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from msgspec import Struct
 from textual import on
@@ -23,6 +23,8 @@ from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
+
+Made = TypeVar("Made")
 
 
 class FormField(Struct, frozen=True, kw_only=True):
@@ -156,6 +158,14 @@ class FormScreen(WorkbenchScreen):
             self.complain(str(error))
         else:
             super().trouble(error)
+
+    def attempt(self, make: Callable[[], Made]) -> Made | None:
+        """Return what is made of the fields; None if they are wrong, which is shown then."""
+        try:
+            return make()
+        except WorkbenchError as error:
+            self.trouble(error)
+            return None
 
     def complain_at(self, error: OptionError) -> bool:
         """Show an error at its field; return False if the field is not visible."""

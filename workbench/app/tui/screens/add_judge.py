@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -18,9 +18,11 @@ from workbench.app.tui.kit.evidence import REQUEST, planned_text
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.core.text.figures import counted
+from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
 from workbench.runs.configuring import VerifierForm
@@ -88,6 +90,32 @@ class PreviewScreen(FindingScreen):
         self._item, self._calls = item, calls
         self.close_prompt()
         self._show()
+
+
+def show_preview(
+    screen: WorkbenchScreen,
+    kind: str,
+    options: Mapping[str, str],
+    preview: Callable[[str | int | None], list[PreviewedCall]],
+    item: ItemDetail | None = None,
+) -> None:
+    """Show a verifier's requests about an item, or the first one; examples that a prompt shows count as looked at.
+
+    Args:
+        preview: Returns the requests; runs in a thread.
+    """
+    project, names = screen.project, screen.workbench.names_worked_under
+
+    def look(which: str | int | None) -> list[PreviewedCall]:
+        found = preview(which)
+        browsing.reveal_examples(project, kind, options, names)
+        return found
+
+    def show(calls: list[PreviewedCall]) -> None:
+        if screen.is_current:
+            screen.app.push_screen(PreviewScreen(look, calls, "" if item is None else item.completion_id))
+
+    screen.in_background(partial(look, None if item is None else item.id), show, group="preview")
 
 
 _NAME = "name"
@@ -172,19 +200,8 @@ class AddJudgeScreen(ServerTestScreen):
 
     def action_preview(self) -> None:
         if (kind := self.chosen_kind) is not None:
-            look = partial(self._preview, kind, self._filled_in(), self.workbench.names_worked_under)
-            self.in_background(partial(look, None), partial(self._show_preview, look), group="judge")
-
-    def _preview(
-        self, kind: str, given: dict[str, str], names: tuple[str, ...], item: str | None
-    ) -> list[PreviewedCall]:
-        found = configuring.preview(self.project, kind, given, item)
-        browsing.reveal_examples(self.project, kind, given, names)
-        return found
-
-    def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
-        if self.is_current:
-            self.app.push_screen(PreviewScreen(look, calls))
+            given = self._filled_in()
+            show_preview(self, kind, given, partial(configuring.preview, self.project, kind, given))
 
     def action_test(self) -> None:
         if (kind := self.chosen_kind) is not None:

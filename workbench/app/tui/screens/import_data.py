@@ -26,7 +26,7 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import possible_names, several_begin
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
-from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.core.errors import OptionError, WorkbenchError
 from workbench.core.progress import raise_if_cancelled
 from workbench.core.project import Project
 from workbench.interchange.importing import (
@@ -336,10 +336,8 @@ class ImportScreen(FormScreen):
         if self.is_importing:
             return
         self.complain("")
-        try:
-            request = self.request()
-        except UsageError as error:
-            self.trouble(error)
+        request = self.attempt(self.request)
+        if request is None:
             return
         self._bytes = 0
         self._progress = self.set_interval(0.5, partial(self._tell_progress, request.path))

@@ -216,15 +216,7 @@ class RunsScreen(TableScreen, LiveScreen):
         if not request.asks_server:
             self._do(partial(self._started, request))
             return
-        work = partial(
-            estimate,
-            self.project,
-            request.kind,
-            request.options,
-            request.name,
-            request.selection,
-            in_batches=request.in_batches,
-        )
+        work = partial(estimate, self.project, *request.run, in_batches=request.in_batches)
         self.in_background(work, partial(self._confirm, request), group="estimate")
 
     def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
@@ -236,16 +228,7 @@ class RunsScreen(TableScreen, LiveScreen):
         confirm(self, f"Start {printable(request.name or request.kind)}?", text, start)
 
     def _started(self, request: StartRequest, trust: bool) -> RunInfo:
-        return verifying.start(
-            self.project,
-            request.kind,
-            request.options,
-            request.name,
-            request.selection,
-            workers=None,
-            trust=trust,
-            in_batches=request.in_batches,
-        )
+        return verifying.start(self.project, *request.run, trust=trust, in_batches=request.in_batches)
 
     def action_pause(self) -> None:
         if (run := self.chosen) is not None:

@@ -173,6 +173,11 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     asks_server: bool = False
     in_batches: bool = False
 
+    @property
+    def run(self) -> tuple[str, dict[str, str], str | None, Selection]:
+        """Return what identifies the run: verifier, options, name and items."""
+        return self.kind, self.options, self.name, self.selection
+
 
 _WHERE = "items"
 _NAME = "name"

@@ -16,15 +16,13 @@ from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.text_editor import TextEditor
-from workbench.app.tui.screens.add_judge import PreviewScreen
+from workbench.app.tui.screens.add_judge import show_preview
 from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail
-from workbench.measuring import browsing
 from workbench.runs import own_templates
 from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
-from workbench.runs.previewing import PreviewedCall
 
 _FILE: Final = "file next to the database"
 _PAUSE_S: Final = 0.3
@@ -120,18 +118,8 @@ class TemplateScreen(FormScreen):
 
     def action_preview(self) -> None:
         if (draft := self.draft) is not None:
-            look = partial(self._preview, draft, self.workbench.names_worked_under)
-            work = partial(look, None if self._item is None else self._item.id)
-            self.in_background(work, partial(self._show_preview, look), group="template-preview")
-
-    def _preview(self, draft: TemplateDraft, names: tuple[str, ...], item: str | int | None) -> list[PreviewedCall]:
-        found = own_templates.preview(self.project, self._kind, self._options, draft, item)
-        browsing.reveal_examples(self.project, self._kind, self._options, names)
-        return found
-
-    def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
-        if self.is_current:
-            self.app.push_screen(PreviewScreen(look, calls, self._item.completion_id if self._item else ""))
+            preview = partial(own_templates.preview, self.project, self._kind, self._options, draft)
+            show_preview(self, self._kind, self._options, preview, self._item)
 
     def action_save(self) -> None:
         if self._draft is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
@@ -65,17 +65,7 @@ class TypeProposalsScreen(TableScreen):
         self.in_background(partial(proposed_types, self.project), self._arrived, group="types", stops=True)
 
     def _arrived(self, found: list[ProposedType]) -> None:
-        self.offered = [
-            _Offered(
-                of=one.of,
-                question=one.question,
-                reference=one.reference,
-                subtype=one.subtype,
-                column=one.column,
-                taken=one.subtype is not None,
-            )
-            for one in found
-        ]
+        self.offered = [_Offered(**asdict(one), taken=one.subtype is not None) for one in found]
         self.set_class(not found, "empty")
         self.put("said", _origin_text(found))
         self.fill()

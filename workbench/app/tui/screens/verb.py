@@ -21,7 +21,7 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.sharing import copy_text
 from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
 from workbench.app.verbs import Verb
-from workbench.core.errors import OptionError, UsageError
+from workbench.core.errors import OptionError
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.core.text.figures import counted
 from workbench.tables.files import write_next_to
@@ -233,10 +233,8 @@ class VerbScreen(FormScreen):
         if self.form is None or self.is_at_work:
             return
         self.complain("")
-        try:
-            line = self.form.line(self.values(), dry_run=dry_run)
-        except UsageError as error:
-            self.trouble(error)
+        line = self.attempt(partial(self.form.line, self.values(), dry_run=dry_run))
+        if line is None:
             return
         self._is_trial = dry_run
         self._began = monotonic()
@@ -283,12 +281,8 @@ class VerbScreen(FormScreen):
         super().trouble(error)
 
     def action_command(self) -> None:
-        if self.form is None:
-            return
-        try:
-            show_command(self, self.form.command(self.values()))
-        except UsageError as error:
-            self.trouble(error)
+        if self.form is not None and (command := self.attempt(partial(self.form.command, self.values()))):
+            show_command(self, command)
 
     def action_back(self) -> None:
         if self.is_at_work:

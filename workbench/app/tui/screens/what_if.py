@@ -24,7 +24,6 @@ from workbench.app.tui.screens.template import TemplateScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
-from workbench.core.errors import WorkbenchError
 from workbench.core.options import Basis
 from workbench.core.run import Estimate, RunInfo
 from workbench.core.text.figures import NONE, counted, dollars
@@ -150,10 +149,8 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     def action_template(self) -> None:
         assert self.form is not None
-        try:
-            changes = self.options.changes
-        except WorkbenchError as error:
-            self.trouble(error)
+        changes = self.attempt(lambda: self.options.changes)
+        if changes is None:
             return
         options = {key: value for key, value in (self.form.values | changes).items() if value}
         self.app.push_screen(TemplateScreen(self.form.kind, options, self.verifier, self.shown, self._take_template))
@@ -172,10 +169,8 @@ class WhatIfScreen(TableScreen, FormScreen):
     def _look(self, **more: object) -> None:
         if self.form is None or self._working:
             return
-        try:
-            options = structs.replace(self.options, **more)
-        except WorkbenchError as error:
-            self.trouble(error)
+        options = self.attempt(lambda: structs.replace(self.options, **more))
+        if options is None:
             return
         beside = () if self.item is None else (self.item,)
 
@@ -252,12 +247,9 @@ class WhatIfScreen(TableScreen, FormScreen):
             self.ask_line(_NAME, self.verifier, self._save)
 
     def _save(self, name: str) -> None:
-        try:
-            options = structs.replace(self.options, save=name)
-        except WorkbenchError as error:
-            self.trouble(error)
-            return
-        trusting(self, lambda yes: save(self.project, options, trust=yes), self._saved, group="what-if-save")
+        options = self.attempt(lambda: structs.replace(self.options, save=name))
+        if options is not None:
+            trusting(self, lambda yes: save(self.project, options, trust=yes), self._saved, group="what-if-save")
 
     def _saved(self, run: RunInfo) -> None:
         self.line_stored(_NAME, self.verifier)

@@ -112,10 +112,6 @@ class ReviewDesk:
 
     # -- going on ----------------------------------------------------------------------------------
 
-    @property
-    def total(self) -> int:
-        return 0 if self.queue is None else len(self.queue)
-
     def next_open(self, after: int) -> int | None:
         """Return the index of the next unreviewed item: later in the order, else from its beginning.
 

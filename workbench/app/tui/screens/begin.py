@@ -223,10 +223,7 @@ class BeginScreen(LiveScreen):
         self.action_step(event.option_index + 1)
 
     def action_step(self, number: int) -> None:
-        (self._import, self._verify, self._ask_people, self._show_figure)[number - 1]()
-
-    def _import(self) -> None:
-        self.workbench.open_verb("import")
+        (partial(self.workbench.open_verb, "import"), self._verify, self._ask_people, self._show_figure)[number - 1]()
 
     def _has_items(self) -> bool:
         if self.standing is not None and self.standing.counts.items:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
@@ -194,7 +194,7 @@ class CombineScreen(FilterScreen, FigureScreen):
     def _show(self, found: CombinedView) -> None:
         before, self.found = self.sheet, found
         self._tell()
-        self.put("head", _head(found.head))
+        self.put("head", "\n".join(map(printable, found.head.split("\n"))))
         self._fill(found, begin=before is None or _names(before) != _names(found.sheets[self.place]))
         if before is None:
             self.refresh_bindings()
@@ -203,22 +203,20 @@ class CombineScreen(FilterScreen, FigureScreen):
         sheet = found.sheets[self.place]
         self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
         table = self.table
-        table.show_rows(_columns(sheet), _rows(sheet))
+        rows = [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
+        table.show_rows(_columns(sheet), rows)
         row = sheet.begin if begin or table.selected_id is None else table.selected_id
         table.jump_to_id(row)
         self.highlighted(row)
 
     def _clear(self, text: str = _COUNTING) -> None:
         self.found, self.place = None, 0
-        self.put("tabs", _tabs(self.asked.task, self._keys()), layout=False)
+        self.put("tabs", _tabs(self.asked.task), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
         self.table.show_rows(*_nothing(text))
         self.put_detail(Content())
         self.refresh_bindings()
-
-    def _keys(self) -> dict[Task, str]:
-        return {task: key_of(f"combine.{task}") for task in _TASKS}
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
@@ -344,16 +342,12 @@ def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name != BASELINE)
 
 
-def _tabs(task: Task, keys: Mapping[Task, str]) -> Content:
+def _tabs(task: Task) -> Content:
     parts: list[str | tuple[str, str]] = []
     for name, title in _TASKS.items():
-        text = f"{keys[name]} {title}".strip()
+        text = f"{key_of(f'combine.{name}')} {title}".strip()
         parts.append((f"[{text}]", "bold $text-accent") if name == task else f" {text} ")
     return Content.assemble(*parts)
-
-
-def _head(text: str) -> Content:
-    return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
 
 
 def _caption(sheet: CombinedTable, place: int, count: int) -> Content:
@@ -374,10 +368,6 @@ def _column(table: Table, place: int, title: str) -> TableColumn:
     if place < table.left:
         return TableColumn(key, title, min(width, _UNCUT_CELLS), width)
     return TableColumn(key, title, width, width, "right")
-
-
-def _rows(sheet: CombinedTable) -> list[TableRow]:
-    return [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
 
 
 def _cells(sheet: CombinedTable, place: int) -> tuple[Cell, ...]:

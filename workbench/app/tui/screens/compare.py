@@ -120,10 +120,8 @@ class CompareScreen(TableScreen, FigureScreen):
     def count(self, asked: Pair) -> None:
         self.asked = asked
         self.say("reading …")
-        self.count_in_thread(partial(self._read, asked), self._show, group="compare")
-
-    def _read(self, pair: Pair) -> PairedComparison:
-        return compared(self.project, pair.a, pair.b, by=pair.by, **counting(pair))
+        work = partial(compared, self.project, asked.a, asked.b, by=asked.by, **counting(asked))
+        self.count_in_thread(work, self._show, group="compare")
 
     def _show(self, found: PairedComparison) -> None:
         assert self.asked is not None

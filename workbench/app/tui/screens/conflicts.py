@@ -298,10 +298,8 @@ class ConflictClassScreen(TableScreen):
 
     def action_type(self) -> None:
         if self._ready():
-            choose(self, TypePicker(prompt="Which answer type do they have?"), self._type_chosen)
-
-    def _type_chosen(self, subtype: str) -> None:
-        self._ask(Ruling(subtype=subtype), Content(type_display(subtype)))
+            picker = TypePicker(prompt="Which answer type do they have?")
+            choose(self, picker, lambda code: self._ask(Ruling(subtype=code), Content(type_display(code))))
 
     def _ask(self, ruling: Ruling, words: Content) -> None:
         question = SettleMany(len(self._selected), words, needs_note=ruling.reason == "other")

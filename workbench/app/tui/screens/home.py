@@ -284,7 +284,7 @@ class HomeScreen(LiveScreen):
         if name == "datasets":
             return overview.datasets_panel(counts.datasets, width)
         if name == "people":
-            return _people(counts, width)
+            return overview.people_panel(counts.people, width)
         shown = sorted(seen.facts.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_MAX_RUNS]
         return overview.runs_panel(shown, width)
 
@@ -311,7 +311,8 @@ class HomeScreen(LiveScreen):
         waiting = self._seen.facts is not None and (self._late is None or not matters)
         lines = [matter_text(number, one, width) for number, one in enumerate(matters, 1)]
         briefing.set_options(lines or [_unread()] * waiting)
-        same = (place for place, one in enumerate(matters) if chosen and _same(one, chosen))
+        about = chosen and (chosen.kind, chosen.about)
+        same = (place for place, one in enumerate(matters) if (one.kind, one.about) == about)
         briefing.highlighted = next(same, 0 if matters else None)
         briefing.border_title = f"Open · {'more is being counted …' if waiting else 'enter or its key leads there'}"
         self.call_after_refresh(self._make_room)
@@ -381,10 +382,6 @@ def _measured(facts: ProjectFacts, version: int | None) -> Late:
     return Late(version, matters=matters(facts, late=True), standing=facts.accuracy_ranking)
 
 
-def _same(one: Matter, other: Matter) -> bool:
-    return (one.kind, one.about) == (other.kind, other.about)
-
-
 def _states(found: Status, width: int) -> Content:
     if not found.items and not found.quarantined:
         return Content()
@@ -395,7 +392,3 @@ def _states(found: Status, width: int) -> Content:
         refused = f"\n! rows rejected at import ({DESTINATIONS['quarantine'].keys}): {found.quarantined:,}"
         text += Content.styled(refused, "$text-warning")
     return text
-
-
-def _people(found: Status, width: int) -> Content:
-    return overview.people_panel(found.people, width)

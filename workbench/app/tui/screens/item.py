@@ -252,10 +252,8 @@ class ItemScreen(Reviewing):
     def _read_ahead(self, step: int) -> None:
         beside = self._neighbour_id(step)
         if beside is not None and (self._ahead is None or self._ahead.item.id != beside):
-            self.in_background(self._reader_of(beside, revealing=False), self._keep, group="item-ahead")
-
-    def _keep(self, found: ReadyItem) -> None:
-        self._ahead = found
+            keep = partial(setattr, self, "_ahead")
+            self.in_background(self._reader_of(beside, revealing=False), keep, group="item-ahead")
 
     def _neighbour_id(self, step: int) -> int | None:
         if self._index is None or not 0 <= self._index + step < len(self._neighbours):

@@ -413,7 +413,7 @@ def trial_text(shown: ShownTrial) -> Content:
 def _judged(line: VerdictLine, item: ItemDetail, reply: str, short_id: str) -> Content:
     mark, gold = OUTCOME_MARKS[line.verdict][0], OUTCOME_MARKS[item.gold][0]
     wrong = item.gold not in (_NO_GOLD, line.verdict)
-    reference, completion = (_answer(*pair) for pair in zip(_compared(line), browsing.final_answers(item), strict=True))
+    reference, completion = map(_answer, (line.reference_final, line.candidate_final), browsing.final_answers(item))
     return Content.assemble(
         (f"{mark} {line.verdict}", "bold"),
         (f" · gold {gold} {item.gold}", "bold $text-error" if wrong else ""),
@@ -421,10 +421,6 @@ def _judged(line: VerdictLine, item: ItemDetail, reply: str, short_id: str) -> C
         f"  {_in_a_line(item.question)}\n  reference {reference} │ completion {completion}",
         *((f"\n  {text}", style) for text, style in _why(line, reply) if text),
     )
-
-
-def _compared(line: VerdictLine) -> tuple[str | None, str | None]:
-    return line.reference_final, line.candidate_final
 
 
 def _answer(compared: str | None, found: FinalAnswer) -> str:

@@ -157,7 +157,8 @@ class TriageScreen(InSight):
         self._show_next()
 
     def _read_ahead(self) -> None:
-        unknown = (item for item in islice(self._open_items(), _MAX_COMPARED) if item not in self._cases)
+        items = (self._items[place] for place in islice(self._open_places(), _MAX_COMPARED))
+        unknown = (item for item in items if item not in self._cases)
         self._read(tuple(islice(unknown, _READ_AHEAD)), group="triage-ahead")
 
     def _read(self, items: Sequence[int], *, group: str) -> None:
@@ -189,9 +190,6 @@ class TriageScreen(InSight):
         present, total = self._place, len(self._items)
         places = chain(range(present + 1, total), range(min(present + 1, total)))
         return (place for place in places if self._is_open(self._items[place]))
-
-    def _open_items(self) -> Iterator[int]:
-        return (self._items[place] for place in self._open_places())
 
     @property
     def alike(self) -> list[TriageCase]:

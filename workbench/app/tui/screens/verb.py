@@ -148,8 +148,8 @@ class VerbScreen(FormScreen):
         return self.workbench.called(self.verb), self.verb.about
 
     def on_mount(self) -> None:
-        work = partial(_form, self.verb, self.project.path)
-        self.in_background(work, self._show_fields, group="verb-form")
+        verb, database = self.verb, self.project.path
+        self.in_background(lambda: VerbForm(verb, verb.declared(), database), self._show_fields, group="verb-form")
 
     def _show_fields(self, form: VerbForm) -> None:
         self.form = form
@@ -291,10 +291,6 @@ class VerbScreen(FormScreen):
             self.notify("It was stopped; stored data stays.", markup=False)
         else:
             self.workbench.action_go_back()
-
-
-def _form(verb: Verb, database: Path) -> VerbForm:
-    return VerbForm(verb, verb.declared(), database)
 
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:

@@ -84,9 +84,7 @@ class Metrics:
             *_series("info", "gauge", "The verifier.", {f'verifier="{name}",version="{version}"': 1}),
             *_series("ready", "gauge", "Whether the server accepts items.", {"": int(ready)}),
             *_series("waiting_items", "gauge", "Accepted items that wait for a verdict.", {"": waiting}),
-            *_series(
-                "in_flight_bytes", "gauge", "Bytes of received requests that are not answered yet.", {"": in_flight}
-            ),
+            *_series("in_flight_bytes", "gauge", _IN_FLIGHT, {"": in_flight}),
             *_series("requests_total", "counter", "Requests by route and status.", requests),
             *_counted("items_total", "Items judged, by verdict.", "verdict", self._items),
             *_counted("exhausted_total", "Items that exceeded a limit, by reason.", "reason", self._reasons),

@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
@@ -25,6 +26,7 @@ from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 
 Made = TypeVar("Made")
+_WORK = "form-work"
 
 
 class FormField(Struct, frozen=True, kw_only=True):
@@ -61,6 +63,7 @@ class FormScreen(WorkbenchScreen):
 
     Attributes:
         FORM: The id of the box of fields.
+        STOPPED: The notice after its work was stopped.
 
     Args:
         kept_as: The form's unique name; None: its values are not kept.
@@ -77,6 +80,8 @@ class FormScreen(WorkbenchScreen):
     """
 
     FORM: ClassVar[str]
+    STOPPED: ClassVar[str] = ""
+    _clock: Timer | None = None
 
     def __init__(self, kept_as: Hashable = None) -> None:
         super().__init__()
@@ -152,6 +157,7 @@ class FormScreen(WorkbenchScreen):
         trouble.display = bool(text)
 
     def trouble(self, error: BaseException | None) -> None:
+        self.rest()
         if isinstance(error, OptionError) and self.complain_at(error):
             return
         if isinstance(error, WorkbenchError):
@@ -190,6 +196,34 @@ class FormScreen(WorkbenchScreen):
     def _something_changed(self) -> None:
         self.complain("")
         self.keep()
+
+    # -- what it is for: work that takes its time, and can be stopped ------------------------------
+
+    @property
+    def is_at_work(self) -> bool:
+        return self._clock is not None
+
+    def begin(
+        self, work: Callable[[], Made], then: Callable[[Made], None], tell: Callable[[], None], every_s: float = 1
+    ) -> None:
+        """Work in the background, and call ``tell`` at intervals until `rest`; `action_back` stops it."""
+        self._clock = self.set_interval(every_s, tell)
+        tell()
+        self.in_background(work, then, group=_WORK, stops=True)
+
+    def rest(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+            self.say(self.heading()[1])
+
+    def action_back(self) -> None:
+        if self.is_at_work:
+            self.workers.cancel_group(self, _WORK)
+            self.rest()
+            self.notify(self.STOPPED, markup=False)
+        else:
+            self.workbench.action_go_back()
 
 
 # -- Screens with one reader, in which a text can be found.

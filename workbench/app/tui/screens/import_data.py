@@ -47,13 +47,11 @@ _DATASET: Final = "data-set"
 _VERDICTS: Final = "verdicts"
 _EQUAL: Final = "keep-equal"
 _KEPT: Final = "yes"
-_IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
 _TYPES: Final = {"type", "subtype"}
 _OF_VERDICTS: Final = "columns with verdicts or scores; each selected one becomes a verifier"
 _OF_EQUAL: Final = "equal rows without ids: one item, or samples that count separately"
-_ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
@@ -107,7 +105,8 @@ class ImportScreen(FormScreen):
     """
 
     CSS_PATH = "import_data.tcss"
-    TITLE_TEXT, REMARK, FORM = "Import", _ABOUT, "import-fields"
+    TITLE_TEXT, REMARK, FORM = "Import", "rows of CSV, TSV, XLSX, JSON, Parquet or logs", "import-fields"
+    STOPPED = "Stopped. Stored rows stay; importing the file again continues."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("import.store", "f4,ctrl+r", "store", "Import", "Import what is shown.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
@@ -128,7 +127,6 @@ class ImportScreen(FormScreen):
         self._path: Path | None = None
         self._gave: dict[str, _MovedColumn] = {}
         self._later: Timer | None = None
-        self._progress: Timer | None = None
         self._bytes = 0
 
     def fields(self) -> ComposeResult:
@@ -321,29 +319,22 @@ class ImportScreen(FormScreen):
         self.query_one("#import-preview Static", Static).update(printable(text))
 
     def trouble(self, error: BaseException | None) -> None:
-        self._rest()
         if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
             self._show("")
         super().trouble(error)
 
     # -- the import --------------------------------------------------------------------------------
 
-    @property
-    def is_importing(self) -> bool:
-        return self._progress is not None
-
     def action_store(self) -> None:
-        if self.is_importing:
+        if self.is_at_work:
             return
         self.complain("")
         request = self.attempt(self.request)
         if request is None:
             return
         self._bytes = 0
-        self._progress = self.set_interval(0.5, partial(self._tell_progress, request.path))
-        self.say(f"importing … {key_of('import.back')} stops it")
         work = partial(request.store, self.project, self._read)
-        self.in_background(work, self._stored, group=_IMPORT, stops=True)
+        self.begin(work, self._stored, partial(self._tell_progress, request.path), 0.5)
 
     def _read(self, many: int) -> None:
         self._bytes += many
@@ -353,26 +344,12 @@ class ImportScreen(FormScreen):
         size = max(path.stat().st_size, 1) if path.exists() else 1
         self.say(f"importing: {min(self._bytes / size, 1):.0%} · {key_of('import.back')} stops it; stored rows stay")
 
-    def _rest(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-        self.say(_ABOUT)
-
     def _stored(self, report: ImportReport) -> None:
-        self._rest()
+        self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
         self.notify(import_view.imported(report), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
-
-    def action_back(self) -> None:
-        if self.is_importing:
-            self.workers.cancel_group(self, _IMPORT)
-            self._rest()
-            self.notify("Stopped. Stored rows stay; importing the file again continues.", markup=False)
-        else:
-            self.workbench.action_go_back()
 
     def action_command(self) -> None:
         from workbench.app.tui.screens.verb import show_command

@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions, option_field
@@ -28,7 +27,6 @@ from workbench.tables.files import write_next_to
 
 _MAX_OUTPUT: Final = 1_000_000
 """Maximum shown characters of a verb's output; a file has all."""
-_RUN: Final = "verb"
 
 
 class VerbOutputScreen(FindingScreen):
@@ -125,6 +123,7 @@ class VerbScreen(FormScreen):
 
     CSS_PATH = "verb.tcss"
     TITLE_TEXT, FORM = "Command", "verb-form"
+    STOPPED = "It was stopped; stored data stays."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb.run", "f4,ctrl+r", "run", "Run", "Run it.", priority=True),
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
@@ -140,9 +139,8 @@ class VerbScreen(FormScreen):
         self.verb = verb
         self.form: VerbForm | None = None
         self._begin = begin
-        self._began: float | None = None
+        self._began = 0.0
         self._is_trial = self._more = False
-        self._clock: Timer | None = None
 
     def heading(self) -> tuple[str, str]:
         return self.workbench.called(self.verb), self.verb.about
@@ -211,10 +209,6 @@ class VerbScreen(FormScreen):
 
     # -- running -----------------------------------------------------------------------------------
 
-    @property
-    def is_at_work(self) -> bool:
-        return self._began is not None
-
     def action_try(self) -> None:
         self._run(dry_run=True)
 
@@ -238,22 +232,13 @@ class VerbScreen(FormScreen):
             return
         self._is_trial = dry_run
         self._began = monotonic()
-        self._clock = self.set_interval(1, self._tick)
-        self._tick()
-        self.in_background(partial(run_line, line), self._ran, group=_RUN, stops=True)
+        self.begin(partial(run_line, line), self._ran, self._tick)
 
     def _tick(self) -> None:
-        if self._began is not None:
-            self.say(f"running, {monotonic() - self._began:.0f} s so far · {key_of('verb.back')} stops it")
-
-    def _rest(self) -> None:
-        self._began = None
-        if self._clock is not None:
-            self._clock.stop()
-        self.say(self.verb.about)
+        self.say(f"running, {monotonic() - self._began:.0f} s so far · {key_of('verb.back')} stops it")
 
     def _ran(self, ran: Ran) -> None:
-        self._rest()
+        self.rest()
         assert self.form is not None
         if ran.refused is not None and not ran.out:
             self.trouble(self.form.refusal(ran.refused, self.values()))
@@ -276,21 +261,9 @@ class VerbScreen(FormScreen):
             if field.option in self.form.written:
                 field.select()
 
-    def trouble(self, error: BaseException | None) -> None:
-        self._rest()
-        super().trouble(error)
-
     def action_command(self) -> None:
         if self.form is not None and (command := self.attempt(partial(self.form.command, self.values()))):
             show_command(self, command)
-
-    def action_back(self) -> None:
-        if self.is_at_work:
-            self.workers.cancel_group(self, _RUN)
-            self._rest()
-            self.notify("It was stopped; stored data stays.", markup=False)
-        else:
-            self.workbench.action_go_back()
 
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:

@@ -109,7 +109,7 @@ async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
         assert names(app)[:2] == ["unsure", "always-correct"]
         await press(pilot, "space")
         screen_of(app).order = None
-        screen_of(app)._fill()
+        screen_of(app).redraw()
         assert names(app) == ["unsure", *(name for name in IN_REPORT if name != "unsure")]
 
 

@@ -17,10 +17,10 @@ from tests.servers.scripted import Received, Scripted, scripted
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import Heading, OptionField, OptionSection
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screens.add_judge import AddJudgeScreen, Heading, OptionSection, PreviewScreen
+from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project

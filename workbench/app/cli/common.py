@@ -20,6 +20,7 @@ import msgspec
 
 from workbench.core.code import NotRun
 from workbench.core.errors import UsageError
+from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import LARGEST, option, pair
 from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
@@ -189,6 +190,16 @@ INTERRUPTED = 130
 SHOWN = 20
 """Number of list entries printed on stderr."""
 _CONTROLS = re.compile("[\x7f-\x9f]")
+
+
+ExclusionReason = Annotated[
+    str | None,
+    option(
+        "Reason for the exclusion. " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+        choices=tuple(EXCLUSION_REASONS),
+    ),
+]
+ExclusionNote = Annotated[str, option("Note that explains the reason; required with --reason other.", metavar="TEXT")]
 
 
 def required_selection(where: tuple[str, ...], limit: int | None = None) -> Selection:
@@ -392,6 +403,14 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
         sys.exit(INTERRUPTED)
 
 
+def unended(ended: RunInfo, database: str) -> list[str]:
+    """Return why a run is not complete, and the command that continues it; empty if it is."""
+    if ended.state == "complete":
+        return []
+    runs = f"workbench runs {shlex.quote(database)} resume {ended.run}"
+    return [ended.message or f"Run {ended.run} is {ended.state}.", f"  Continue it: {runs}"]
+
+
 def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:
     """Return a function that shows a run's progress on one line; without ``line`` it reports only waiting, once."""
     told: str | None = None
@@ -424,15 +443,12 @@ def _words(info: RunInfo) -> str:
 # -- What the commands share that have models write: which model, for what, how far it is, what it took.
 
 
-Models = Annotated[
-    tuple[str, ...],
-    option(
-        "Model to use (repeatable): NAME of a table [models.NAME] in workbench.toml, or a model name on the "
-        "server at base_url.",
-        "--model",
-        metavar="NAME",
-    ),
-]
+def model_option(use: str, *flags: str) -> Any:
+    where = "NAME of a table [models.NAME] in workbench.toml, or a model name on the server at base_url."
+    return option(f"{use}: {where}", *flags, metavar="NAME")
+
+
+Models = Annotated[tuple[str, ...], model_option("Model to use (repeatable)", "--model")]
 ModelSettings = Annotated[
     dict[str, str],
     option(
@@ -457,6 +473,18 @@ def drawing(noun: str = "replies") -> Iterator[Watch | None]:
         yield line and (lambda step, done, of: line(f"{step}: {done:,} of {of:,} {noun}"))
 
 
+def asked(work: Callable[..., T], trust: bool, noun: str = "replies") -> T:
+    """Have models asked, if the user trusts them, and show the progress.
+
+    Args:
+        work: Called with ``trust`` and ``watch``.
+        trust: As for `trusting`.
+        noun: As for `drawing`.
+    """
+    with drawing(noun) as watch:
+        return trusting(lambda yes: work(trust=yes, watch=watch), trust)
+
+
 def cluster_at(address: str | None) -> ClusterUse | None:
     """Return an empty record of the cluster that ``--on`` names."""
     return None if address is None else ClusterUse(address=address)
@@ -478,6 +506,11 @@ def say_calls(project: Project, run: int) -> None:
         say(f"  Run {run}: {'; '.join(usage_words(used))}")
         for warning in used.warnings:
             say(f"  Warning: {warning}")
+
+
+def failed_calls(failed: int) -> str:
+    """Return how to go on after calls failed for good; empty if none did."""
+    return f"  {counted(failed, 'call')} failed permanently; the same command tries them again." if failed else ""
 
 
 _MIN_TOKEN = 16

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,24 +11,25 @@ import click
 
 from workbench.app.cli import LazyGroup
 from workbench.app.cli.common import (
-    REFUSED_SOME,
+    ExclusionNote,
+    ExclusionReason,
     ModelSettings,
+    asked,
     database_argument,
-    drawing,
+    failed_calls,
     key_and_value,
+    model_option,
     print_line,
     say,
     say_calls,
     show,
     some,
-    trusting,
 )
 from workbench.app.cli.sets import built
 from workbench.app.cli.verb import Output, verb
 from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
-from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option
 from workbench.core.project import Project
 from workbench.core.taxonomy import TYPES
@@ -43,8 +45,6 @@ from workbench.measuring.records.curation import (
 from workbench.tables.table import Column, Columns, count, listed, word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from workbench.benchmarks.curating.duplicates import Method
     from workbench.measuring.records.curation import DuplicatePair, DuplicatesReport, TypesProposed, TypesReport
     from workbench.runs.generation import Watch
@@ -160,14 +160,8 @@ def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
 class CurateExcludeOptions(Options, frozen=True, kw_only=True):
     ids: Annotated[tuple[str, ...], argument("[QUESTION_ID]…")] = ()
     scope: Scope = Scope()
-    reason: Annotated[
-        str | None,
-        option(
-            "Reason for the exclusion. " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
-            choices=tuple(EXCLUSION_REASONS),
-        ),
-    ] = None
-    note: Annotated[str, option("Note that explains the reason; required with --reason other.", metavar="TEXT")] = ""
+    reason: ExclusionReason = None
+    note: ExclusionNote = ""
     by: By = BY
     candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with the reasons.")] = (
         False
@@ -261,14 +255,7 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     shingle: Annotated[int, option("Length of a shingle: its number of words and numbers.", ge=1, le=20)] = 2
-    model: Annotated[
-        str | None,
-        option(
-            "Compare embeddings of this model on a server: NAME of a table [models.NAME] in "
-            "workbench.toml, or a model name on the server at base_url.",
-            metavar="NAME",
-        ),
-    ] = None
+    model: Annotated[str | None, model_option("Compare embeddings of this model on a server")] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
         str | None,
@@ -310,19 +297,16 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
     if options.undo:
         restored = take_in_again(project, scope, by=options.by)
         return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are included again"])
-    with drawing("requests") as watch:
 
-        def find(trusted: bool) -> DuplicatesReport:
-            method = _method(project, options)(trusted, watch)
-            return find_duplicates(
-                project, method, scope, by=options.by, dry_run=options.dry_run, with_pairs=options.pairs
-            )
+    def find(trust: bool, watch: Watch | None) -> DuplicatesReport:
+        method = _method(project, options, trust, watch)
+        return find_duplicates(project, method, scope, by=options.by, dry_run=options.dry_run, with_pairs=options.pairs)
 
-        report = trusting(find, options.trust)
+    report = asked(find, options.trust, "requests")
     return Output(report, _print, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 
-def _method(project: Project, options: CurateDuplicatesOptions) -> Callable[[bool, Watch | None], Method]:
+def _method(project: Project, options: CurateDuplicatesOptions, trust: bool, watch: Watch | None) -> Method:
     from workbench.benchmarks.curating import duplicates
     from workbench.runs.generation import models_from
 
@@ -330,15 +314,13 @@ def _method(project: Project, options: CurateDuplicatesOptions) -> Callable[[boo
     cosine = duplicates.COSINE if threshold is None else threshold
     if model is not None:
         models = models_from(project, [model], options.settings)
-        return lambda trust, watch: duplicates.by_server(
-            project, model, models, threshold=cosine, trust=trust, watch=watch
-        )
+        return duplicates.by_server(project, model, models, threshold=cosine, trust=trust, watch=watch)
     if local is not None:
-        return lambda _trust, _watch: duplicates.by_model(project, local, threshold=cosine)
+        return duplicates.by_model(project, local, threshold=cosine)
     if file is not None:
-        return lambda _trust, _watch: duplicates.by_file(project, file, threshold=cosine)
+        return duplicates.by_file(project, file, threshold=cosine)
     least = duplicates.SHINGLES if threshold is None else threshold
-    return lambda _trust, _watch: duplicates.by_text(project, threshold=least, shingle=options.shingle)
+    return duplicates.by_text(project, threshold=least, shingle=options.shingle)
 
 
 def _print(report: DuplicatesReport) -> None:
@@ -364,14 +346,7 @@ def _pair(pair: DuplicatePair) -> str:
 
 class CurateTypesOptions(Options, frozen=True, kw_only=True):
     scope: Scope = Scope()
-    model: Annotated[
-        str | None,
-        option(
-            "Model that proposes types: NAME of a table [models.NAME] in workbench.toml, or a "
-            "model name on the server at base_url.",
-            metavar="NAME",
-        ),
-    ] = None
+    model: Annotated[str | None, model_option("Model that proposes types")] = None
     settings: ModelSettings = NONE_GIVEN
     name: Annotated[str | None, option("Name under which the proposals are stored.  [default: the model's name]")] = (
         None
@@ -425,12 +400,8 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
 
     if options.accept is not None:
         taken = accept_types(project, scope, options.accept, by=options.by)
-        return Output(
-            taken,
-            lambda found: [f"{found.imported:,} accepted: they count from now on."],
-            after=some([f"{one['field']}: {one['message']}" for one in taken.refusals]) if taken.refused else (),
-            code=REFUSED_SOME if taken.refused else 0,
-        )
+        told = some([f"{one['field']}: {one['message']}" for one in taken.refusals])
+        return Output(taken, lambda found: [f"{found.imported:,} accepted: they count from now on."]).lacking(*told)
     if not options.listing:
         return Output(types_report(project, scope), _print_types)
     for one in proposals(project):
@@ -444,25 +415,10 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
 
     models = models_from(project, [model], options.settings, USUAL)
     name = options.name or model
-    with drawing() as watch:
-        report = trusting(
-            lambda yes: propose_types(
-                project,
-                name,
-                models,
-                scope,
-                template=options.template,
-                untyped_only=options.untyped,
-                trust=yes,
-                watch=watch,
-            ),
-            options.trust,
-        )
+    work = partial(propose_types, project, name, models, scope, template=options.template)
+    report = asked(partial(work, untyped_only=options.untyped), options.trust)
     say_calls(project, report.run)
-    failed = f"  {report.failed:,} calls failed permanently; the same command tries them again."
-    return Output(
-        report, _proposed_lines, after=[failed] if report.failed else (), code=REFUSED_SOME if report.failed else 0
-    )
+    return Output(report, _proposed_lines).lacking(failed_calls(report.failed))
 
 
 def _proposed_lines(report: TypesProposed) -> Iterator[str]:
@@ -477,12 +433,9 @@ def _say(project: Project, options: CurateTypesOptions) -> Output:
     pairs = [key_and_value(text, "--set") for text in options.said]
     said = [PersonType(question_id=key, subtype=subtype) for key, subtype in pairs]
     report = say_types(project, said, by=options.by, dataset=options.scope.dataset)
-    return Output(
-        report,
-        lambda found: [f"{found.imported} set, {found.unchanged} unchanged, {found.refused} rejected"],
-        after=some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals]),
-        code=REFUSED_SOME if report.refused else 0,
-    )
+    told = some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals])
+    text = f"{report.imported} set, {report.unchanged} unchanged, {report.refused} rejected"
+    return Output(report, lambda _: [text]).lacking(*told)
 
 
 def _print_types(report: TypesReport) -> None:

@@ -14,6 +14,8 @@ from msgspec import UNSET
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
+    ExclusionNote,
+    ExclusionReason,
     column_lines,
     print_line,
     project_at,
@@ -25,10 +27,9 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.core.code_tests.broken import BrokenTest
 from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
-from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
+from workbench.core.label import ExcludedItem
 from workbench.core.options import BY, By, Database, Limit, MaxLine, Options, Where, argument, option
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
@@ -43,6 +44,7 @@ from workbench.interchange.importing import (
     FORMATS,
     QUESTIONS,
     FilePlan,
+    FileReport,
     ImportReport,
     first_look,
     import_files,
@@ -203,13 +205,9 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
             say(f"{file.file}: no row was found.")
         counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
         show(f"  {file.file}: {counts}")
-        _say_refused(file.file, file.quarantine)
-        _say_refused(file.file, file.refused_verdicts or [])
-        _say_broken(file.file, file.broken_tests or [])
+        _say_left_out_of(file.file, file)
     if not report.files:
-        _say_refused(str(plans[0].path), report.quarantine)
-        _say_refused(str(plans[0].path), report.refused_verdicts or [])
-        _say_broken(str(plans[0].path), report.broken_tests or [])
+        _say_left_out_of(str(plans[0].path), report)
     if report.verifiers is not UNSET:
         _print_verdicts(report)
 
@@ -238,14 +236,12 @@ def _say_guesses(plan: FilePlan, anew: str) -> None:
             say(f"{plan.path}: a grader's verdicts were not imported. To measure the grader, import again with {meant}")
 
 
-def _say_broken(file: str, tests: Sequence[BrokenTest]) -> None:
-    for test in tests:
-        say(f"{file}: {test.words}")
-
-
-def _say_refused(file: str, rows: Sequence[QuarantinedRow | RefusedLine]) -> None:
-    for row in rows:
+def _say_left_out_of(file: str, found: ImportReport | FileReport) -> None:
+    refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
+    for row in refused:
         say(f"{file}:{row.line}:{row.field or 'row'}: {row.message}")
+    for test in found.broken_tests or []:
+        say(f"{file}: {test.words}")
 
 
 # -- ``workbench export DB FILE``
@@ -365,14 +361,8 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
 class ExcludeOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
-    reason: Annotated[
-        str | None,
-        option(
-            "Reason for the exclusion. " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
-            choices=tuple(EXCLUSION_REASONS),
-        ),
-    ] = None
-    note: Annotated[str, option("Note that explains the reason; required with --reason other.", metavar="TEXT")] = ""
+    reason: ExclusionReason = None
+    note: ExclusionNote = ""
     by: By = BY
     undo: Annotated[bool, option("Include items again that coordinators excluded.")] = False
     listing: Annotated[bool, option("List every excluded item, with reason and author.", "--list")] = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import click
 
-from workbench.app.cli.common import REFUSED_SOME, say, show, some
+from workbench.app.cli.common import say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown, standard_output
 from workbench.core.errors import UsageError
@@ -220,12 +220,9 @@ def _decide(project: Project, options: ReviewOptions) -> Output:
             decided.append(decide(found))
         except UndecidableError as error:
             refused.append({"completion_id": key, "why": str(error)})
-    return Output(
-        {"decided": decided, "refused": refused},
-        lambda _: [f"{len(decided)} decided, {len(refused)} left out"],
-        after=some([f"{left['completion_id']}: {left['why']}" for left in refused]),
-        code=REFUSED_SOME if refused else 0,
-    )
+    told = some([f"{left['completion_id']}: {left['why']}" for left in refused])
+    text = f"{len(decided)} decided, {len(refused)} left out"
+    return Output({"decided": decided, "refused": refused}, lambda _: [text]).lacking(*told)
 
 
 def _decision(project: Project, options: ReviewOptions) -> Callable[[int], Review]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
@@ -25,6 +24,7 @@ from workbench.app.cli.common import (
     show,
     token_of,
     trusting,
+    unended,
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.core.item import Refusal
@@ -63,7 +63,6 @@ from workbench.runs.previewing import (
 from workbench.statistics.records.probe import PAIRWISE, AcceptedProbe
 
 if TYPE_CHECKING:
-    from workbench.core.run import RunInfo
     from workbench.runs.probes import ProbingPlan
     from workbench.runs.probing import Watch
 
@@ -298,8 +297,8 @@ def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
     chosen, selection = options.settings, selection_of(options.where, options.limit)
     info = trusting(lambda yes: start(project, PAIRWISE, chosen, options.name, selection, trust=yes), options.trust)
     ended = follow(project, info, options.database)
-    report = pairwise_report(project, info.run, options.gold)
-    return Output(report, pairwise_text, **_unended(ended, options.database))
+    why = unended(ended, options.database)
+    return Output(pairwise_report(project, info.run, options.gold), pairwise_text, after=why, code=int(bool(why)))
 
 
 # -- ``workbench duel DB A B``
@@ -329,19 +328,8 @@ def duel_command(project: Project, options: DuelOptions) -> Output:
         lambda yes: start_duel(project, options.a, options.b, chosen, options.name, selection, yes), options.trust
     )
     ended = follow(project, info, options.database)
-    return Output(duel_report(project, info.run), duel_text, **_unended(ended, options.database))
-
-
-class _Unended(TypedDict, total=False):
-    after: list[str]
-    code: int
-
-
-def _unended(ended: RunInfo, database: str) -> _Unended:
-    if ended.state == "complete":
-        return {}
-    why = ended.message or f"Run {ended.run} is {ended.state}."
-    return {"after": [why, f"  Continue it: workbench runs {shlex.quote(database)} resume {ended.run}"], "code": 1}
+    why = unended(ended, options.database)
+    return Output(duel_report(project, info.run), duel_text, after=why, code=int(bool(why)))
 
 
 # -- ``workbench probe DB VERIFIER``

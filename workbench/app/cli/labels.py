@@ -72,7 +72,7 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
     given = standard_input() if file is STDOUT else file
     report = import_labels(project, given, options.only)
     told = [f"{given}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
-    return Output(report, _lines, after=some(told), code=REFUSED_SOME if report.refused else 0)
+    return Output(report, _lines).lacking(*some(told))
 
 
 def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> Output:
@@ -82,7 +82,7 @@ def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> O
         raise UsageError("--verdicts replaces the file to import.", "Leave FILE and --only out.")
     report = import_verdicts(project, verifier)
     told = [f"decision {one['line']}: {one['message']}" for one in report.refusals]
-    return Output(report, _lines, after=some(told), code=REFUSED_SOME if report.refused else 0)
+    return Output(report, _lines).lacking(*some(told))
 
 
 def _lines(report: LabelsImported) -> Iterator[str]:
@@ -214,12 +214,8 @@ def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling)
         meant = " and ".join(options.where)
         raise UsageError(f"No conflict of the kind {name} matches {meant}.", "list --class shows the items.")
     done: Settled = session.settle(opened, chosen, ruling)
-    return Output(
-        done,
-        lambda found: [f"{found.settled} resolved, {len(found.left_out)} left out"],
-        after=[f"{left.completion_id}: {left.why}" for left in done.left_out],
-        code=REFUSED_SOME if done.left_out else 0,
-    )
+    text = f"{done.settled} resolved, {len(done.left_out)} left out"
+    return Output(done, lambda _: [text]).lacking(*(f"{left.completion_id}: {left.why}" for left in done.left_out))
 
 
 # -- ``workbench agreement DB`` and ``workbench agreement --from FILE``
@@ -295,12 +291,8 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
     piped = str(file) == "-"
     report, refused = agreement_of_file(None if piped else file, options.level, order=words)
     told = refusal_lines("standard input" if piped else file, refused)
-    return Output(
-        report,
-        agreement_text,
-        after=[*told[:SHOWN], *([f"… and {len(told) - SHOWN:,} more."] if len(told) > SHOWN else [])],
-        code=REFUSED_SOME if told else 0,
-    )
+    more = [f"… and {len(told) - SHOWN:,} more."] if len(told) > SHOWN else []
+    return Output(report, agreement_text).lacking(*told[:SHOWN], *more)
 
 
 # -- ``workbench bundle DB FILE --for NAME``

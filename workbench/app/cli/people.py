@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from msgspec import Meta
 
-from workbench.app.cli.common import REFUSED_SOME, confirmed, print_line, required_selection, say, show, some
+from workbench.app.cli.common import confirmed, print_line, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -298,12 +298,8 @@ def _checks_share(score: CheckScore) -> str:
 
 def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
     word = "passed over" if report.passed_over else "rejected"
-    return Output(
-        report,
-        _changed_lines,
-        after=some([_reason(refusal, file, word) for refusal in report.refusals]),
-        code=REFUSED_SOME if report.refused else 0,
-    )
+    told = some([_reason(refusal, file, word) for refusal in report.refusals])
+    return Output(report, _changed_lines).lacking(*told)
 
 
 def _changed_lines(report: ChecksChanged) -> Iterator[str]:

@@ -96,17 +96,14 @@ _COLUMNS: Columns[SetLine] = (
 
 def _show(detail: SetDetail) -> None:
     _lines(report_lines(detail.report))
-    show(f"frozen {minute(detail.set.created_at)} UTC by version {detail.set.code_version}" + _guideline(detail))
+    guideline = f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
+    show(f"frozen {minute(detail.set.created_at)} UTC by version {detail.set.code_version}{guideline}")
     for key, value in detail.config.items():
         show(f"{key}: {value}")
     _lines(flip_lines(detail.flips))
     _lines(left_out_lines(detail.report))
     for line in changed_lines(detail.changed):
         say(line)
-
-
-def _guideline(detail: SetDetail) -> str:
-    return f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
 
 
 # -- ``workbench preset [NAME]``

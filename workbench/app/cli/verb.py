@@ -98,8 +98,12 @@ class Output:
 
     def refusing(self, place: object, refused: Sequence[NotTaken]) -> Output:
         """Return the output followed by the rejected lines of a file, with their exit code if there are any."""
-        if refused:
-            self._after, self._code = [*self._after, *some(refusal_lines(place, refused))], REFUSED_SOME
+        return self.lacking(*some(refusal_lines(place, refused)))
+
+    def lacking(self, *reasons: str) -> Output:
+        """Return the output followed by why something was left out, with that exit code if there is a reason."""
+        if said := [*filter(None, reasons)]:
+            self._after, self._code = [*self._after, *said], REFUSED_SOME
         return self
 
     def tell(self, *, as_json: bool) -> None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import REFUSED_SOME, amount, confirmed, estimate_words, follow, say, trusting, usage_words
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    amount,
+    confirmed,
+    estimate_words,
+    follow,
+    say,
+    trusting,
+    unended,
+    usage_words,
+)
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -171,10 +181,9 @@ def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[
     failed = verdicts["error"]
     said = [f"  Warning: {ended.untested}."] if ended.untested else []
     said += [f"  Error: {words}" for words in ended.failures] if failed else []
+    if why := unended(ended, database):
+        return said + why, REFUSED_SOME if ended.state == "paused" and ended.message else 1
     runs = f"workbench runs {shlex.quote(database)} resume {ended.run}"
-    if ended.state != "complete":
-        said += [ended.message or f"Run {ended.run} is {ended.state}.", f"  Continue it: {runs}"]
-        return said, REFUSED_SOME if ended.state == "paused" and ended.message else 1
     if failed and failed == sum(verdicts.values()):
         return [*said, f"Every item ended in an error. Judge them again: {runs} --retry-errors"], REFUSED_SOME
     return [*said, f"  Judge those again: {runs} --retry-errors"] if failed else said, 0

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
+from typing import ClassVar, TypeVar
 
 from msgspec import Struct
 from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
@@ -20,6 +24,9 @@ from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
+
+Made = TypeVar("Made")
+_WORK = "form-work"
 
 
 class FormField(Struct, frozen=True, kw_only=True):
@@ -54,6 +61,10 @@ class FormScreen(WorkbenchScreen):
 
     A form with a name of its own reappears as it was left, until it has been run; see `take_up` and `forget`.
 
+    Attributes:
+        FORM: The id of the box of fields.
+        STOPPED: The notice after its work was stopped.
+
     Args:
         kept_as: The form's unique name; None: its values are not kept.
     """
@@ -68,11 +79,37 @@ class FormScreen(WorkbenchScreen):
     }
     """
 
+    FORM: ClassVar[str]
+    STOPPED: ClassVar[str] = ""
+    _clock: Timer | None = None
+
     def __init__(self, kept_as: Hashable = None) -> None:
         super().__init__()
         self._kept_as = kept_as
         self._fresh: dict[str, str] = {}
         self._as_left: dict[str, str] = {}
+
+    def content(self) -> ComposeResult:
+        with VerticalScroll(id=self.FORM, can_focus=False):
+            yield from self.fields()
+        yield from self.below()
+        yield Static(classes="form-trouble", markup=False)
+
+    def fields(self) -> ComposeResult:
+        """Yield what is known of the form when the screen opens; its first field gets the focus."""
+        return ()
+
+    def below(self) -> ComposeResult:
+        """Yield the widgets between the fields and the errors."""
+        return ()
+
+    def on_mount(self) -> None:
+        for first in self.query(OptionField).results():
+            first.line.focus()
+            break
+
+    def field(self, name: str | None) -> OptionField | None:
+        return next(iter(self.query(f"#option-{name}").results(OptionField)), None)
 
     def values(self) -> dict[str, str]:
         return {field.option: field.value for field in self.query(OptionField)}
@@ -120,12 +157,21 @@ class FormScreen(WorkbenchScreen):
         trouble.display = bool(text)
 
     def trouble(self, error: BaseException | None) -> None:
+        self.rest()
         if isinstance(error, OptionError) and self.complain_at(error):
             return
         if isinstance(error, WorkbenchError):
             self.complain(str(error))
         else:
             super().trouble(error)
+
+    def attempt(self, make: Callable[[], Made]) -> Made | None:
+        """Return what is made of the fields; None if they are wrong, which is shown then."""
+        try:
+            return make()
+        except WorkbenchError as error:
+            self.trouble(error)
+            return None
 
     def complain_at(self, error: OptionError) -> bool:
         """Show an error at its field; return False if the field is not visible."""
@@ -137,8 +183,8 @@ class FormScreen(WorkbenchScreen):
 
     def field_of(self, error: OptionError) -> OptionField | None:
         """Return the field of an option; None if it is not shown."""
-        found = self.query(f"#option-{error.option}").results(OptionField)
-        return next((field for field in found if field.display), None)
+        field = self.field(error.option)
+        return field if field is not None and field.display else None
 
     def _show_complaint(self, field: OptionField, text: str) -> None:
         field.complain(text)
@@ -150,6 +196,34 @@ class FormScreen(WorkbenchScreen):
     def _something_changed(self) -> None:
         self.complain("")
         self.keep()
+
+    # -- what it is for: work that takes its time, and can be stopped ------------------------------
+
+    @property
+    def is_at_work(self) -> bool:
+        return self._clock is not None
+
+    def begin(
+        self, work: Callable[[], Made], then: Callable[[Made], None], tell: Callable[[], None], every_s: float = 1
+    ) -> None:
+        """Work in the background, and call ``tell`` at intervals until `rest`; `action_back` stops it."""
+        self._clock = self.set_interval(every_s, tell)
+        tell()
+        self.in_background(work, then, group=_WORK, stops=True)
+
+    def rest(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+            self.say(self.heading()[1])
+
+    def action_back(self) -> None:
+        if self.is_at_work:
+            self.workers.cancel_group(self, _WORK)
+            self.rest()
+            self.notify(self.STOPPED, markup=False)
+        else:
+            self.workbench.action_go_back()
 
 
 # -- Screens with one reader, in which a text can be found.

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.label import EXCLUSION_REASONS, coordinator_name
 from workbench.labelling import coordinating
@@ -48,12 +48,10 @@ class Coordinating(WorkbenchScreen):
         if (found := self.decided_on()) is not None:
             self.ask_line(_WHY_ANEW, found[0], partial(self._reopen, found[0]))
 
-    def _reopen(self, completion: int, reason: str | None) -> None:
-        if reason:
-            work = partial(
-                coordinating.reopen, self.project, [completion], reason=reason, by=coordinator_name(), task="both"
-            )
-            self._decide(completion, work, lambda done: "Reopened." if done.reopened else "It has no label yet.")
+    def _reopen(self, completion: int, reason: str) -> None:
+        by = coordinator_name()
+        work = partial(coordinating.reopen, self.project, [completion], reason=reason, by=by, task="both")
+        self._decide(completion, work, lambda done: "Reopened." if done.reopened else "It has no label yet.")
 
     def action_exclude(self) -> None:
         if (found := self.decided_on()) is None:
@@ -62,25 +60,22 @@ class Coordinating(WorkbenchScreen):
         choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
         if excluded:
             choices.append(Choice(_TAKE_IN, "nothing: include it again"))
-        menu = ChoiceMenu("Why is it unsuitable?", choices)
-        self.app.push_screen(menu, partial(self._exclude, completion))
+        choose(self, ChoiceMenu(_WHY_UNSUITABLE, choices), partial(self._exclude, completion))
 
-    def _exclude(self, completion: int, reason: str | None) -> None:
+    def _exclude(self, completion: int, reason: str) -> None:
         if reason == _TAKE_IN:
             work = partial(coordinating.lift, self.project, [completion], by=coordinator_name())
             said = "Annotators have excluded it: reopen it instead."
             self._decide(completion, work, lambda done: "It is included again." if done.lifted else said)
         elif reason == "other":
-            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason))
-        elif reason is not None:
+            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason), empty=True)
+        else:
             self._take_out(completion, reason, "")
 
-    def _take_out(self, completion: int, reason: str, note: str | None) -> None:
-        if note is not None:
-            work = partial(
-                coordinating.exclude, self.project, [completion], reason=reason, note=note, by=coordinator_name()
-            )
-            self._decide(completion, work, lambda _: "Excluded.")
+    def _take_out(self, completion: int, reason: str, note: str) -> None:
+        by = coordinator_name()
+        work = partial(coordinating.exclude, self.project, [completion], reason=reason, note=note, by=by)
+        self._decide(completion, work, lambda _: "Excluded.")
 
     def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
         def decided(done: Result) -> None:

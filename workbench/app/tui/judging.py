@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gc
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import ClassVar, TypeVar
 
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard, Opened
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Answer, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece
@@ -21,7 +22,7 @@ from workbench.app.tui.live import InSight
 from workbench.app.tui.pace import Stopwatch
 from workbench.app.tui.person import PersonScreen
 from workbench.core.errors import StoreError
-from workbench.core.label import EXCLUSION_REASONS
+from workbench.core.label import EXCLUSION_REASONS, TAGS
 from workbench.labelling.guidelines import Guideline
 from workbench.labelling.people import Acquainted
 
@@ -32,6 +33,7 @@ FOLLOW_S = 5.0
 
 _STORE = "judging-store"
 _UNOPENED = "guidelines not opened"
+_WHY_UNSUITABLE = "Why is it unsuitable?"
 _SAYING_S = 0.05
 """Seconds before the screen reports work in progress: drawing it at once would delay the next item."""
 
@@ -64,6 +66,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        self._current: object = None
         self._person = ""
         self._busy = False
         self._said = ""
@@ -159,20 +162,36 @@ class JudgingScreen(InSight, PersonScreen):
 
     # -- asking ------------------------------------------------------------------------------------
 
+    def ask_about(self, menu: Screen[Answer | None], then: Callable[[Answer], object]) -> None:
+        """Show a menu about the current item; its answer counts only while that item is shown and keys are free."""
+        current = self._current
+
+        def chosen(answer: Answer) -> None:
+            if self.is_free() and self._current is current:
+                then(answer)
+
+        choose(self, menu, chosen)
+
     def ask_reason(self, then: Callable[[str], None]) -> None:
+        def chosen(reason: str) -> None:
+            if reason == "other" and not self._note.strip():
+                self.ask_about(NoteInput("", _WHY_UNSUITABLE), noted)
+            else:
+                then(reason)
+
+        def noted(note: str) -> None:
+            if note:
+                self._note = note
+                then("other")
+
         choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
-        self.app.push_screen(ChoiceMenu("Why is it unsuitable?", choices), partial(self._reason_chosen, then))
+        self.ask_about(ChoiceMenu(_WHY_UNSUITABLE, choices), chosen)
 
-    def _reason_chosen(self, then: Callable[[str], None], reason: str | None) -> None:
-        if reason == "other" and not self._note.strip():
-            self.app.push_screen(NoteInput("", "Why is it unsuitable?"), partial(self._other_reason, then))
-        elif reason is not None:
-            then(reason)
-
-    def _other_reason(self, then: Callable[[str], None], note: str | None) -> None:
-        if note:
-            self._note = note
-            then("other")
+    def ask_tag(self, tags: Collection[str], then: Callable[[tuple[str, ...]], None]) -> None:
+        """Have a mark added or removed; ``then`` gets all marks of the item."""
+        if self.is_free():
+            menu = ChoiceMenu("Marks", [Choice(code, words) for code, words in TAGS.items()], chosen=tags)
+            self.ask_about(menu, lambda tag: then(tuple(code for code in TAGS if code in {*tags} ^ {tag})))
 
     # -- looking -----------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ class PersonScreen(WorkbenchScreen):
     """
 
     ROLE: ClassVar[Role]
+    REMARK = "…"
     _has_nobody = False
 
     def on_screen_resume(self) -> None:

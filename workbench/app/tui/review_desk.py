@@ -14,7 +14,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.item_decisions import Coordinating, Result
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, against_gold
 from workbench.app.tui.kit.matrix import printable
@@ -111,10 +111,6 @@ class ReviewDesk:
         return None
 
     # -- going on ----------------------------------------------------------------------------------
-
-    @property
-    def total(self) -> int:
-        return 0 if self.queue is None else len(self.queue)
 
     def next_open(self, after: int) -> int | None:
         """Return the index of the next unreviewed item: later in the order, else from its beginning.
@@ -216,9 +212,9 @@ class Reviewing(InSight, Coordinating):
 
     def action_send_back(self) -> None:
         if (item := self._item) is not None:
-            self.app.push_screen(NoteInput(self.review_note, "Why label it again?"), partial(self._send_back, item.id))
+            choose(self, NoteInput(self.review_note, "Why label it again?"), partial(self._send_back, item.id))
 
-    def _send_back(self, completion: int, reason: str | None) -> None:
+    def _send_back(self, completion: int, reason: str) -> None:
         if reason:
             self.review_note = reason  # there again, should it not be stored
             self._store(partial(self.desk.send_back, completion, reason))
@@ -242,28 +238,25 @@ class Reviewing(InSight, Coordinating):
             choices = [Choice(str(place), _verdict_choice(verdict)) for place, verdict in enumerate(erred)]
             if len(together) > 1:
                 choices.append(Choice(_ALL, f"all {len(together)}{said}, for the same reason"))
-            menu = ChoiceMenu("Which verifier errs?", choices)
-            self.app.push_screen(menu, partial(self._erring_chosen, item.id, erred, together))
 
-    def _erring_chosen(
-        self, completion: int, erred: Sequence[ItemVerdict], together: Sequence[ItemVerdict], choice: str | None
-    ) -> None:
-        if choice is not None:
-            self._ask_category(completion, together if choice == _ALL else [erred[int(choice)]])
+            def chose(choice: str) -> None:
+                self._ask_category(item.id, together if choice == _ALL else [erred[int(choice)]])
+
+            choose(self, ChoiceMenu("Which verifier errs?", choices), chose)
 
     def _ask_category(self, completion: int, erred: Sequence[ItemVerdict]) -> None:
         names = printable(", ".join(verdict.verifier for verdict in erred))
         choices = [Choice(code, f"{code}: {sentence}") for code, sentence in ERROR_CATEGORIES.items()]
         menu = ChoiceMenu(f"Where is the error of {names}?", choices, wide=True)
-        self.app.push_screen(menu, partial(self._category_chosen, completion, [verdict.run for verdict in erred]))
+        choose(self, menu, partial(self._category_chosen, completion, [verdict.run for verdict in erred]))
 
-    def _category_chosen(self, completion: int, runs: Sequence[int], category: str | None) -> None:
+    def _category_chosen(self, completion: int, runs: Sequence[int], category: str) -> None:
         if category == "other" and not self.review_note:
-            self.app.push_screen(NoteInput("", "What is the error?"), partial(self._other_error, completion, runs))
-        elif category is not None:
+            choose(self, NoteInput("", "What is the error?"), partial(self._other_error, completion, runs))
+        else:
             self._store_error(completion, runs, category, self.review_note)
 
-    def _other_error(self, completion: int, runs: Sequence[int], note: str | None) -> None:
+    def _other_error(self, completion: int, runs: Sequence[int], note: str) -> None:
         if note:
             self.review_note = note  # there again, should it not be stored
             self._store_error(completion, runs, "other", note)
@@ -296,12 +289,11 @@ class Reviewing(InSight, Coordinating):
 
     def action_note(self) -> None:
         if self._item is not None:
-            self.app.push_screen(NoteInput(self.review_note, "Note for your decision"), self._noted)
+            choose(self, NoteInput(self.review_note, "Note for your decision"), self._noted)
 
-    def _noted(self, note: str | None) -> None:
-        if note is not None:
-            self.review_note = note
-            self.show_review()
+    def _noted(self, note: str) -> None:
+        self.review_note = note
+        self.show_review()
 
     # -- storing -----------------------------------------------------------------------------------
 

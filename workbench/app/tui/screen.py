@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import Paste
+from textual.events import Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,6 +21,8 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.acting import ActingWidget
+from workbench.app.tui.kit.choices import choose
+from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
@@ -63,6 +66,9 @@ class WorkbenchScreen(Screen[None]):
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     TITLE_TEXT: ClassVar[str] = ""
+    REMARK: ClassVar[str] = "reading …"
+    PROMPT: ClassVar[bool] = False
+    PALETTE: ClassVar[bool] = False
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
     """Terms on the screen, explained in its help."""
@@ -74,6 +80,28 @@ class WorkbenchScreen(Screen[None]):
             own: list[Binding] = bindings(cls.ACTIONS)
             cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *own]
         super().__init_subclass__(**kwargs)
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(*self.heading())
+        yield from self.content()
+        if self.PROMPT:
+            yield PromptBar()
+        yield Footer(show_command_palette=self.PALETTE)
+
+    def heading(self) -> tuple[str, str]:
+        """Return the title and the first remark next to it."""
+        return self.TITLE_TEXT, self.REMARK
+
+    def content(self) -> ComposeResult:
+        """Yield the widgets between the title and the footer."""
+        return ()
+
+    def on_resize(self, event: Resize) -> None:
+        if self.is_attached:
+            self.call_after_refresh(self.redraw)
+
+    def redraw(self) -> None:
+        """Draw again what depends on the size of the screen."""
 
     @property
     def workbench(self) -> WorkbenchApp:
@@ -157,21 +185,25 @@ class WorkbenchScreen(Screen[None]):
     def index_grew(self) -> None:
         """More of the texts is in their index than a moment ago, or all."""
 
-    def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None], proposal: str = "") -> None:
+    def ask_line(
+        self, title: str, about: Hashable, then: Callable[[str], object], proposal: str = "", *, empty: bool = False
+    ) -> None:
         """Ask for a line about a subject; an earlier line reappears unless it was stored.
 
         Args:
-            then: Called with the line, or None without one; after storing it, call `line_stored`.
+            then: Called with the line; after storing it, call `line_stored`.
             proposal: The initial text if none was given before.
+            empty: An empty line is an answer, too.
         """
         given = self.workbench.unstored_lines
 
-        def answered(said: str | None) -> None:
+        def answered(said: str) -> None:
             if said:
                 given[title, about] = said
-            then(said)
+            if said or empty:
+                then(said)
 
-        self.app.push_screen(NoteInput(given.get((title, about), proposal), title), answered)
+        choose(self, NoteInput(given.get((title, about), proposal), title), answered)
 
     def line_stored(self, title: str, about: Hashable) -> None:
         self.workbench.unstored_lines.pop((title, about), None)
@@ -239,6 +271,7 @@ class WorkbenchScreen(Screen[None]):
 
 
 class PromptScreen(WorkbenchScreen):
+    PROMPT = True
     RESTING: ClassVar[type[Widget]]
     """The focused widget while no line is open."""
 

@@ -1,4 +1,4 @@
-"""Forms whose model server can be tested: its answers are shown below the fields, in few lines."""
+"""Forms of a verifier's options, in sections; its model server can be tested, with the answers below the fields."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from textual import on
+from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.trusting import trusting
+from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
 from workbench.runs.previewing import CheckedServer, check_servers
 
@@ -21,8 +23,14 @@ if TYPE_CHECKING:
     from workbench.app.tui.replays import ReplayServer
 
 
+_KEY_VARIABLE = "api_key_env"
+
+
 class ServerTestScreen(FormScreen):
-    """Has one `Static` of the class ``form-tested``; its content is valid until a field changes."""
+    """Has sections of options, whose values are the form's, and one `Static` of the class ``form-tested``.
+
+    What the latter shows is valid until a field changes.
+    """
 
     DEFAULT_CSS = """
     ServerTestScreen .form-tested {
@@ -34,6 +42,41 @@ class ServerTestScreen(FormScreen):
     }
     """
     _free_port = ""
+
+    def below(self) -> ComposeResult:
+        yield Static(classes="form-tested", markup=False)
+
+    @property
+    def sections(self) -> list[OptionSection]:
+        return list(self.query(OptionSection))
+
+    def values(self) -> dict[str, str]:
+        return {name: value for section in self.sections for name, value in section.values().items()}
+
+    def typed(self, name: str) -> str:
+        field = self.field(name)
+        return "" if field is None else field.value
+
+    def hide_unused(self) -> None:
+        values = self.values()
+        for section in self.sections:
+            section.show_used(values)
+
+    @on(Input.Submitted)
+    def _next(self) -> None:
+        self.focus_next()
+
+    def complain_at(self, error: OptionError) -> bool:
+        field = self.field_of(error)
+        if field is not None and error.option == _KEY_VARIABLE:
+            # What was typed may be the key itself: it goes from the screen.
+            field.clear()
+        for box in () if field is None else field.ancestors:
+            if isinstance(box, OptionSection):
+                box.folded = False
+        return super().complain_at(error)
+
+    # -- testing the server ------------------------------------------------------------------------
 
     def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
         self._tell_tested(Content("testing the server …"))
@@ -55,7 +98,7 @@ class ServerTestScreen(FormScreen):
 
     def _ask_replayed(self, server: ReplayServer) -> None:
         for name, value in (("base_url", server.url), ("model", server.models[0]), ("name", server.models[0])):
-            for field in self.query(f"#option-{name}").results(OptionField):
+            if (field := self.field(name)) is not None:
                 field.value = field.value or value if name == "name" else value
         said = (
             f"{counted(server.replies, 'recording')} of {server.file.name} answer at {server.url} while this app runs."

@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from workbench.app.tui.kit.arranging import read_all
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.table_messages import ExportRequested
@@ -80,20 +80,19 @@ def share(
         path = screen.project.path
         _in_background(screen, lambda: write_next_to(path, name, suffix, make()), partial(_saved, screen))
 
-    def save_some(kind: TableFormat, columns: str, label: str | None) -> None:
-        if label is not None:
-            names = tuple(filter(None, map(str.strip, columns.split(","))))
-            save(SUFFIXES[kind], lambda: text(TableForm(format=kind, columns=names, label=label)))
+    def save_some(kind: TableFormat, columns: str, label: str) -> None:
+        names = tuple(filter(None, map(str.strip, columns.split(","))))
+        save(SUFFIXES[kind], lambda: text(TableForm(format=kind, columns=names, label=label)))
 
-    def labelled(kind: TableFormat, columns: str | None) -> None:
-        if columns and kind == "latex":
-            screen.ask_line(_LABEL, name, partial(save_some, kind, columns))
-        elif columns:
+    def labelled(kind: TableFormat, columns: str) -> None:
+        if kind == "latex":
+            screen.ask_line(_LABEL, name, partial(save_some, kind, columns), empty=True)
+        else:
             save_some(kind, columns, "")
 
-    def chosen(value: str | None) -> None:
-        what, _, kind = (value or "").partition(" ")
-        if value is not None and value in further:
+    def chosen(value: str) -> None:
+        what, _, kind = value.partition(" ")
+        if value in further:
             further[value]()
         elif what == "save":
             save(*writers[kind])
@@ -119,7 +118,7 @@ def share(
     ]
     if screen.app.is_web:
         choices = [one for one in choices if one.value.startswith("copy")]
-    screen.app.push_screen(ChoiceMenu("The table as text", choices), chosen)
+    choose(screen, ChoiceMenu("The table as text", choices), chosen)
 
 
 def share_list(
@@ -222,14 +221,11 @@ def _keep(database: Path, text: str) -> Path | None:
 def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
     """Ask what to copy, and copy it; a served app uses the browser's terminal only."""
 
-    def take(key: str | None) -> None:
-        for offer in offers:
-            if offer.key == key:
-                _in_background(
-                    screen, partial(_copied_offer, offer, nearby=not screen.app.is_web), partial(_copied, screen)
-                )
+    def take(key: str) -> None:
+        offer = next(one for one in offers if one.key == key)
+        _in_background(screen, partial(_copied_offer, offer, nearby=not screen.app.is_web), partial(_copied, screen))
 
-    screen.app.push_screen(ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers]), take)
+    choose(screen, ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers]), take)
 
 
 def _copied_offer(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:

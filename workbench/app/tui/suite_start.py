@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.coding import problems
@@ -51,12 +51,11 @@ def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
     offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
     choices = [Choice(str(place), f"{which}: {_TABLES[table]}") for place, (table, which, _) in enumerate(offered)]
 
-    def chosen(place: str | None) -> None:
-        if place is not None:
-            table, _, where = offered[int(place)]
-            export_outcomes(screen.workbench, table, where)
+    def chosen(place: str) -> None:
+        table, _, where = offered[int(place)]
+        export_outcomes(screen.workbench, table, where)
 
-    screen.app.push_screen(ChoiceMenu("Export the outcomes of", choices), chosen)
+    choose(screen, ChoiceMenu("Export the outcomes of", choices), chosen)
 
 
 def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
@@ -82,15 +81,12 @@ def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> 
 
 
 def _ask(screen: WorkbenchScreen, where: str, found: Sequence[SuitesToRun]) -> None:
-    def chosen(place: str | None) -> None:
-        if place is not None:
-            _fill_in(screen, where, found[int(place)])
-
     if len(found) == 1:
         _fill_in(screen, where, found[0])
     elif found:
         choices = [Choice(str(place), printable(one.words)) for place, one in enumerate(found)]
-        screen.app.push_screen(ChoiceMenu("Run solutions on", choices), chosen)
+        menu = ChoiceMenu("Run solutions on", choices)
+        choose(screen, menu, lambda place: _fill_in(screen, where, found[int(place)]))
     else:
         screen.notify("No problem here has tests yet: import a file of problems with tests.", markup=False)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from msgspec import structs
 from rich.cells import cell_len
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.suggester import Suggester
@@ -22,12 +22,10 @@ from textual.widgets import Static
 from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.conditions import typed
 from workbench.app.tui.kit.filter_line import FilterLine
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
 from workbench.app.tui.kit.table_messages import Failed, NarrowRequested, RowHighlighted, RowSelected, SortRequested
-from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.core.label import FLAG_STATES
@@ -92,10 +90,8 @@ class TableScreen(WorkbenchScreen):
         DETAIL: Whether the row under the cursor has a scrollable text of its own.
         PANE: Whether that text can take the focus.
         EMPTY: Text in place of table and detail while the screen has the class ``empty``.
-        PROMPT: Whether lines are typed.
         REST_S: Seconds the cursor rests before a row's details are read.
         WIDE: Terminal columns from which the table has more columns; 0 if it always has the same.
-        PALETTE: Whether the footer shows the key of the command palette.
         ITEMS: Whether its rows are items; their ids are row ids of completions then.
     """
 
@@ -111,17 +107,14 @@ class TableScreen(WorkbenchScreen):
     DETAIL: ClassVar[bool] = False
     PANE: ClassVar[bool] = False
     EMPTY: ClassVar[str] = ""
-    PROMPT: ClassVar[bool] = False
     REST_S: ClassVar[float] = 0
     WIDE: ClassVar[int] = 0
-    PALETTE: ClassVar[bool] = False
     ITEMS: ClassVar[bool] = False
     _rest: Timer | None = None
 
     # -- the frame ---------------------------------------------------------------------------------
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(*self.heading())
+    def content(self) -> ComposeResult:
         yield from self.above()
         yield VirtualTable(id=f"{self.PREFIX}-table")
         yield from self._texts(self.BELOW)
@@ -130,12 +123,6 @@ class TableScreen(WorkbenchScreen):
             yield VerticalScroll(Static(markup=False), id=name, classes="detail", can_focus=self.PANE)
         if self.EMPTY:
             yield Static(self.EMPTY, id=f"{self.PREFIX}-empty", classes="nothing", markup=False)
-        if self.PROMPT:
-            yield PromptBar()
-        yield Footer(show_command_palette=self.PALETTE)
-
-    def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, "reading …"
 
     def above(self) -> Iterator[Widget]:
         yield from self._texts(self.ABOVE)
@@ -154,9 +141,9 @@ class TableScreen(WorkbenchScreen):
     def wide(self) -> bool:
         return self.size.width >= self.WIDE
 
-    def on_resize(self, event: events.Resize) -> None:
+    def redraw(self) -> None:
         if self.WIDE and any(table.source for table in self.query(VirtualTable)):
-            self.call_after_refresh(self.fill)
+            self.fill()
 
     def fill(self) -> None:
         """List the loaded data; called again at another width."""
@@ -246,7 +233,6 @@ class FilterScreen(TableScreen, PromptScreen):
         asked: The request: a record with ``conditions``.
     """
 
-    PROMPT = True
     asked: Any
     FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct column:NAME=VALUE"
     _verifiers: tuple[str, ...] = ()
@@ -313,7 +299,6 @@ class CatalogScreen(TableScreen, PromptScreen):
         asked: The shown rows and their order: a record with ``search``, ``sort`` and ``descending``.
     """
 
-    PROMPT = True
     KIND: ClassVar[tuple[str, str]]
     SEARCH_HINT: ClassVar[str]
     JUMP_HINT: ClassVar[str]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.confirm import confirm
 from workbench.runs.trust import NotTrustedError
 
 Result = TypeVar("Result")
@@ -34,15 +34,12 @@ def trusting(
 
     def arrived(found: Result | NotTrustedError) -> None:
         if isinstance(found, NotTrustedError):
-            screen.app.push_screen(ConfirmScreen(_TITLE, _grants(found)), answered)
+            confirm(screen, _TITLE, _grants(found), lambda: start(partial(work, True), then))
         else:
             then(found)
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.in_background(partial(work, True), then, group=group, exclusive=False, stops=stops)
-
-    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False, stops=stops)
+    start = partial(screen.in_background, group=group, exclusive=False, stops=stops)
+    start(partial(_unless_untrusted, work), arrived)
 
 
 def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:

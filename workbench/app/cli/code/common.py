@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import click
 
 from workbench.core.errors import UsageError
-from workbench.core.options import option
+from workbench.core.options import fields_of, option
 
 Source = Annotated[
     Path | None, option("Read the input from this file instead of a database.", "--from", metavar="FILE", exists=True)
@@ -29,6 +29,16 @@ Suites = Annotated[
         "plus, if they were run]",
         "--suite",
         metavar="NAME",
+    ),
+]
+BootstrapSamples = Annotated[
+    int,
+    option(
+        "Number of bootstrap resamples for the intervals; 0 for no intervals.",
+        "--bootstrap",
+        metavar="SAMPLES",
+        ge=0,
+        le=100_000,
     ),
 ]
 SolutionsEach = Annotated[int, option("Number of solutions per problem, including the ground truth.", ge=1, le=1_000)]
@@ -54,17 +64,19 @@ def sizes_up_to(most: int) -> Callable[[str], tuple[int, ...]]:
     return read
 
 
-def require_one(database: str | None, source: Path | None, **given: object) -> None:
+def require_one(options: Any, *of_database: str) -> None:
     """Reject a command line that names no source of scores, two, or options that a file can't use.
 
     Args:
-        given: Options that go with a database only, by name.
+        options: A record with ``database`` and ``source``.
+        of_database: Its fields that go with a database only.
 
     Raises:
         click.UsageError: It does.
     """
-    if (database is None) == (source is None):
+    if (options.database is None) == (options.source is None):
         raise click.UsageError("Name a database, or a file with --from.")
-    useless = [f"--{name}" for name, value in given.items() if value]
-    if source is not None and useless:
+    flags = {field.name: field.flags[-1] for field in fields_of(type(options))}
+    useless = [flags[name] for name in of_database if getattr(options, name)]
+    if options.source is not None and useless:
         raise click.UsageError(f"{', '.join(useless)}: needs a database, not --from.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -14,8 +15,10 @@ from workbench.app.cli.code.common import Source, require_one
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ModelSettings,
+    asked,
     cluster_at,
     drawing,
+    model_option,
     print_line,
     project_at,
     say,
@@ -44,11 +47,7 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("Name of the evolution, and prefix of its test suites.", metavar="NAME")]
     model: Annotated[
         str | None,
-        option(
-            "Model that writes the tests: NAME of a table [models.NAME] in workbench.toml, or "
-            "a model name on the server at base_url.",
-            metavar="NAME",
-        ),
+        model_option("Model that writes the tests"),
     ] = None
     settings: ModelSettings = NONE_GIVEN
     rounds: Annotated[int, option("Number of rounds.", ge=1, le=20)] = 3
@@ -152,25 +151,21 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
         **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
     )
     cluster = cluster_at(options.programs.cluster)
-    with drawing("problems") as watch:
-        report = trusting(
-            lambda yes: run(
-                project,
-                options.name,
-                models_from(project, [model], options.settings, USUAL),
-                wanted,
-                templates=options.templates,
-                only=None if options.only is None else read_remaining(options.only),
-                dataset=options.dataset,
-                problems=options.problems,
-                shard=options.shard,
-                programs=options.programs,
-                cluster=cluster,
-                trust=yes,
-                watch=watch,
-            ),
-            options.trust,
-        )
+    work = partial(
+        run,
+        project,
+        options.name,
+        models_from(project, [model], options.settings, USUAL),
+        wanted,
+        templates=options.templates,
+        only=None if options.only is None else read_remaining(options.only),
+        dataset=options.dataset,
+        problems=options.problems,
+        shard=options.shard,
+        programs=options.programs,
+        cluster=cluster,
+    )
+    report = asked(work, options.trust, "problems")
     say_nodes(cluster)
     return report
 
@@ -181,14 +176,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
 class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
-    model: Annotated[
-        str | None,
-        option(
-            "Embedding model on a server: NAME of a table [models.NAME] in workbench.toml, or "
-            "a model name on the server at base_url.",
-            metavar="NAME",
-        ),
-    ] = None
+    model: Annotated[str | None, model_option("Embedding model on a server")] = None
     settings: ModelSettings = NONE_GIVEN
     local: Annotated[
         str | None,
@@ -220,7 +208,7 @@ def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     """
     from workbench.coding.duplicates import find, from_file, write_remaining
 
-    require_one(options.database, options.source, model=options.model, local=options.local)
+    require_one(options, "model", "local")
     if options.database is not None and (options.model is None) == (options.local is None):
         raise click.UsageError("Name the source of embeddings: --model NAME -o base_url=…, or --local NAME.")
     with nullcontext() if options.database is None else project_at(options.database) as project:
@@ -246,8 +234,7 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
         return from_local(project, options.local)
     model = str(options.model)
     models = models_from(project, [model], options.settings)
-    with drawing("requests") as watch:
-        return trusting(lambda yes: from_server(project, model, models, trust=yes, watch=watch), options.trust)
+    return asked(partial(from_server, project, model, models), options.trust, "requests")
 
 
 # -- ``workbench code refine DB --model MODEL --output FILE``
@@ -258,14 +245,7 @@ _WHY = {"no_problem": "no reply, or an incomplete one", "few_tests": "too few of
 
 class CodeRefineOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("Name of the run that records the model calls.", metavar="NAME")] = "refined"
-    model: Annotated[
-        str,
-        option(
-            "Model that rewrites the problems: NAME of a table [models.NAME] in workbench.toml, or a "
-            "model name on the server at base_url.",
-            metavar="NAME",
-        ),
-    ]
+    model: Annotated[str, model_option("Model that rewrites the problems")]
     settings: ModelSettings = NONE_GIVEN
     functions: Annotated[
         bool, option("Also rewrite problems that already ask for a function, not only those that read standard input.")

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from workbench.app.cli.code.common import SelectionRules, SolutionsEach, Source, Suites, Truth, require_one, sizes_up_to
+from workbench.app.cli.code.common import (
+    BootstrapSamples,
+    SelectionRules,
+    SolutionsEach,
+    Source,
+    Suites,
+    Truth,
+    require_one,
+    sizes_up_to,
+)
 from workbench.app.cli.common import (
     REFUSED_SOME,
     cluster_at,
@@ -93,7 +102,7 @@ def select_command(options: CodeSelectOptions) -> None:
     """
     from workbench.coding.ranking.selecting import How
 
-    require_one(options.database, options.source, truth=options.truth, suite=options.suites, where=options.where)
+    require_one(options, "truth", "suites", "where")
     how = How(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
     if options.source is not None:
         refused = _from_file(options.source, how, options)
@@ -212,16 +221,7 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
             "database has test results, 5 solutions are selected unless --k is given."
         ),
     ] = False
-    samples: Annotated[
-        int,
-        option(
-            "Number of bootstrap resamples for the intervals; 0 for no intervals.",
-            "--bootstrap",
-            metavar="SAMPLES",
-            ge=0,
-            le=100_000,
-        ),
-    ] = 2_000
+    samples: BootstrapSamples = 2_000
     seed: BootstrapSeed = 0
     where: Where = ()
     workers: Programs = None
@@ -242,16 +242,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and the scores
     "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were rejected.
     """
-    require_one(
-        options.database,
-        options.source,
-        verifier=options.verifiers,
-        truth=options.truth,
-        suite=options.suites,
-        k=options.k,
-        missing=options.missing,
-        where=options.where,
-    )
+    require_one(options, "verifiers", "truth", "suites", "k", "missing", "where")
     if options.source is not None:
         from workbench.coding.ranking.measuring import ranking_of_file
 
@@ -330,14 +321,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
 
-    require_one(
-        options.database,
-        options.source,
-        verifier=options.verifiers,
-        truth=options.truth,
-        suite=options.suites,
-        where=options.where,
-    )
+    require_one(options, "verifiers", "truth", "suites", "where")
     how = How(k=options.k, rules=options.rules)
     if options.source is not None:
         found = select_from(options.source, how)
@@ -444,15 +428,7 @@ def passk_command(options: CodePasskOptions) -> Output:
     with "task_id" and "passed" (true or false, or a number with "total"), such as: workbench code results. Exit code 3:
     some lines were rejected.
     """
-    require_one(
-        options.database,
-        options.source,
-        verifier=options.verifier,
-        truth=options.truth,
-        suite=options.suites,
-        where=options.where,
-        **{"by-model": options.by_model},
-    )
+    require_one(options, "verifier", "truth", "suites", "where", "by_model")
     if options.against is not None and not options.by_model:
         raise click.UsageError("--against requires --by-model.")
     if options.verifier is not None and (options.truth or options.suites):

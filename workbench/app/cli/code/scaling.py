@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from workbench.app.cli.code.common import Suites, Truth, sizes_up_to
-from workbench.app.cli.common import REFUSED_SOME, Models, ModelSettings, drawing, follow, say_calls, trusting
+from workbench.app.cli.code.common import BootstrapSamples, Suites, Truth, sizes_up_to
+from workbench.app.cli.common import Models, ModelSettings, asked, follow, say_calls
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.coding.options import ProblemSet, Targets, TestOptions
 from workbench.core.options import (
@@ -45,16 +45,7 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     dataset: ProblemSet = None
     truth: Truth = None
     suites: Suites = ()
-    samples: Annotated[
-        int,
-        option(
-            "Number of bootstrap resamples for the intervals; 0 for no intervals.",
-            "--bootstrap",
-            metavar="SAMPLES",
-            ge=0,
-            le=100_000,
-        ),
-    ] = 2_000
+    samples: BootstrapSamples = 2_000
     seed: BootstrapSeed = 0
     page: Annotated[
         Path | None,
@@ -93,19 +84,13 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     models = {name: models_from(project, [name], options.settings, USUAL) for name in options.models}
     complete = True
 
-    def write(point: ScalingPoint, accepted: bool) -> TestsWritten:
-        return write_tests(
-            project,
-            point.suite,
-            suite_options(options.wish, point.size),
-            models[point.model],
-            targets=Targets(dataset=dataset),
-            trust=accepted,
-            watch=watch,
-        )
+    def write(point: ScalingPoint) -> TestsWritten:
+        wish = suite_options(options.wish, point.size)
+        targets = Targets(dataset=dataset)
+        work = partial(write_tests, project, point.suite, wish, models[point.model], targets=targets)
+        return asked(work, options.trust)
 
-    with drawing() as watch:
-        made = {point: trusting(partial(write, point), options.trust) for point in wanted}
+    made = {point: write(point) for point in wanted}
     for report in made.values():
         say_calls(project, report.run)
     for point in wanted:
@@ -124,9 +109,5 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
         when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         write_page(project, found, options.page, made=when, force=options.force)
     failed = any(report.failed for report in made.values()) or not complete
-    return Output(
-        found,
-        lambda report: scale_as(report, options.form),
-        after=["  Some calls failed, or a run did not finish; the same command continues."] if failed else (),
-        code=REFUSED_SOME if failed else 0,
-    )
+    lacks = "  Some calls failed, or a run did not finish; the same command continues." if failed else ""
+    return Output(found, lambda report: scale_as(report, options.form)).lacking(lacks)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
 from workbench.app.cli.common import (
-    REFUSED_SOME,
     Models,
     ModelSettings,
+    asked,
     cluster_at,
-    drawing,
+    failed_calls,
     say,
     say_calls,
     say_nodes,
     say_some,
     show,
-    trusting,
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.coding.options import OwnPromptFiles, ProgramOptions, SolutionOptions, SuiteOptions, Targets
@@ -51,31 +51,16 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
     cluster = cluster_at(options.programs.cluster)
-    with programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox, drawing() as watch:
-        report = trusting(
-            lambda yes: write_solutions(
-                project,
-                options.name,
-                options.wish,
-                chosen,
-                sandbox,
-                provenance=sandbox.provenance(),
-                targets=options.targets,
-                trust=yes,
-                watch=watch,
-            ),
-            options.trust,
-        )
+    with programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox:
+        write = partial(write_solutions, project, options.name, options.wish, chosen, sandbox)
+        work = partial(write, provenance=sandbox.provenance(), targets=options.targets)
+        report = asked(work, options.trust)
     say_calls(project, report.run)
     say_nodes(cluster)
-    failed = any(one.failed for one in report.problems)
     killed = sum(one.killed for one in report.problems)
-    after = []
-    if failed:
-        after.append("  Some calls failed permanently; the same command tries them again.")
-    if killed:
-        after.append(f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again.")
-    return Output(report, _show, after=after, code=REFUSED_SOME if after else 0)
+    died = f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again."
+    failed = failed_calls(sum(one.failed for one in report.problems))
+    return Output(report, _show).lacking(failed, died if killed else "")
 
 
 def _show(report: SolutionsWritten) -> None:
@@ -115,20 +100,10 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     reading_of(options.wish)
     own_prompt(options.wish)
     chosen = models_from(project, options.models, options.settings, USUAL)
-    with drawing() as watch:
-        report = trusting(
-            lambda yes: write_tests(
-                project, options.suite, options.wish, chosen, targets=options.targets, trust=yes, watch=watch
-            ),
-            options.trust,
-        )
+    work = partial(write_tests, project, options.suite, options.wish, chosen, targets=options.targets)
+    report = asked(work, options.trust)
     say_calls(project, report.run)
-    return Output(
-        report,
-        _lines,
-        after=["  Some calls failed permanently; the same command tries them again."] if report.failed else (),
-        code=REFUSED_SOME if report.failed else 0,
-    )
+    return Output(report, _lines).lacking(failed_calls(sum(report.failed.values())))
 
 
 def _lines(report: TestsWritten) -> Iterator[str]:
@@ -176,30 +151,10 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
     from workbench.runs.generation import models_from
 
     chosen = models_from(project, options.models, options.settings, USUAL)
-    with drawing() as watch:
-        report = trusting(
-            lambda yes: fill(
-                project,
-                options.name,
-                chosen,
-                options.samples,
-                targets=options.targets,
-                templates=options.templates,
-                field=options.field,
-                trust=yes,
-                watch=watch,
-            ),
-            options.trust,
-        )
+    work = partial(fill, project, options.name, chosen, options.samples, field=options.field)
+    report = asked(partial(work, targets=options.targets, templates=options.templates), options.trust)
     say_calls(project, report.run)
-    return Output(
-        report,
-        _pool_lines,
-        after=[f"  {report.failed:,} calls failed permanently; the same command tries them again."]
-        if report.failed
-        else (),
-        code=REFUSED_SOME if report.failed else 0,
-    )
+    return Output(report, _pool_lines).lacking(failed_calls(report.failed))
 
 
 def _pool_lines(report: PoolReport) -> Iterator[str]:

@@ -15,7 +15,7 @@ from workbench.app.tui.keymap import Action, key_names
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.arranging import ArrangedSource
-from workbench.app.tui.kit.choices import ManyMenu
+from workbench.app.tui.kit.choices import ManyMenu, choose
 from workbench.app.tui.kit.columns import (
     Layout,
     Record,
@@ -301,13 +301,13 @@ class ArrangedView(PagedView, ActingWidget):
         taken = [name for key, name in names.items() if key not in hidden]
         menu = ManyMenu("Columns", list(dict.fromkeys(names.values())), taken)
 
-        def chosen(wanted: tuple[str, ...] | None) -> None:
+        def chosen(wanted: tuple[str, ...]) -> None:
             if wanted:
                 hidden.difference_update(names)
                 hidden.update(key for key, name in names.items() if name not in wanted)
                 self._lay_out()
 
-        self.app.push_screen(menu, chosen)
+        choose(self, menu, chosen)
 
     def action_resize(self, steps: int) -> None:
         if self._painter is not None and self.column_here is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -122,8 +122,6 @@ class FinalAnswerCard(Container):
     FinalAnswerCard #card-find { display: none; height: 1; border: none; padding: 0 1; }
     FinalAnswerCard #card-find.open { display: block; }
     """
-    AUTO_FOCUS: ClassVar[str] = "#card-completion"
-
     raw: reactive[bool] = reactive(False)
     opened: reactive[Opened] = reactive("")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
 from textual import events, on
@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -18,6 +19,16 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line
 
 Answer = TypeVar("Answer")
+
+
+def choose(asker: DOMNode, menu: Screen[Answer | None], then: Callable[[Answer], object]) -> None:
+    """Show a menu, and call ``then`` with the answer; without one, do nothing."""
+
+    def chosen(answer: Answer | None) -> None:
+        if answer is not None:
+            then(answer)
+
+    asker.app.push_screen(menu, chosen)
 
 
 class BoxScreen(ModalScreen[Answer]):

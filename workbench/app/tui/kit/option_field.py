@@ -1,17 +1,19 @@
-"""One option of a form: its name and value, its purpose, and its error."""
+"""One option of a form: its name and value, its purpose, and its error; and options in sections."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Key
 from textual.message import Message
 from textual.reactive import reactive
 from textual.suggester import Suggester
@@ -20,10 +22,13 @@ from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from workbench.app.tui.keymap import key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.switches import following
+
+if TYPE_CHECKING:
+    from workbench.runs.configuring import FormOption, FormSection
 
 
 class PickMany(Static, can_focus=True):
@@ -72,11 +77,10 @@ class PickMany(Static, can_focus=True):
         self.post_message(self.Changed())
 
     def action_list(self) -> None:
-        def chosen(names: tuple[str, ...] | None) -> None:
-            if names is not None:
-                self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
+        def chosen(names: tuple[str, ...]) -> None:
+            self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
 
-        self.app.push_screen(ManyMenu(self._title, self._free, self.taken), chosen)
+        choose(self, ManyMenu(self._title, self._free, self.taken), chosen)
 
     def on_click(self) -> None:
         self.action_list()
@@ -127,11 +131,7 @@ class Pick(Static, can_focus=True):
         self.value = following(self.value, values if step > 0 else values[::-1])
 
     def action_list(self) -> None:
-        def chosen(value: str | None) -> None:
-            if value is not None:
-                self.value = value
-
-        self.app.push_screen(ChoiceMenu(self._title, self._choices), chosen)
+        choose(self, ChoiceMenu(self._title, self._choices), partial(setattr, self, "value"))
 
     def on_click(self) -> None:
         self.action_list()
@@ -268,3 +268,107 @@ class OptionField(Vertical):
         event.stop()
         self.complain("")
         self.post_message(self.Changed(self))
+
+
+# -- Options that belong together, under a heading that folds them.
+
+
+_NOT_GIVEN = Choice(DEFAULT, "default")
+
+
+class Heading(Static, can_focus=True):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "fold", "Fold", show=False, id="section.fold")]
+
+    class Folded(Message):
+        """It is to be folded, or unfolded."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(markup=False)
+        self._title = title
+
+    def tell(self, folded: bool) -> None:
+        self.update(Content(f"{'▶' if folded else '▼'} {self._title}"))
+
+    def action_fold(self) -> None:
+        self.post_message(self.Folded())
+
+    def on_click(self) -> None:
+        self.action_fold()
+
+    def on_key(self, event: Key) -> None:
+        if event.is_printable and event.character:
+            event.stop()
+            event.prevent_default()
+            field = self.screen.focus_next(Input)
+            if isinstance(field, Input):
+                field.insert_text_at_cursor(event.character)
+
+
+class OptionSection(Vertical):
+    """A heading with one field per option; fields are created when they are first unfolded.
+
+    Attributes:
+        folded: Only the heading is shown.
+    """
+
+    DEFAULT_CSS = """
+    OptionSection { height: auto; }
+    OptionSection > Heading { height: 1; color: $text-accent; text-style: bold; }
+    OptionSection > Heading:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
+    OptionSection > .options { height: auto; }
+    """
+
+    folded: reactive[bool] = reactive(True, init=False)
+
+    def __init__(self, section: FormSection, values: Mapping[str, str]) -> None:
+        super().__init__()
+        self.section = section
+        self._values = {option.name: values[option.name] for option in section.options if option.name in values}
+        self._made = not section.folded or bool(self._values)
+        self.set_reactive(OptionSection.folded, not self._made)
+
+    def compose(self) -> ComposeResult:
+        yield Heading(self.section.title)
+        with Vertical(classes="options"):
+            yield from self._fields() if self._made else ()
+
+    def on_mount(self) -> None:
+        self.query_one(Heading).tell(self.folded)
+
+    def _fields(self) -> Iterator[OptionField]:
+        for option in self.section.options:
+            yield field_of(option, self._values.get(option.name, DEFAULT))
+
+    @property
+    def fields(self) -> list[OptionField]:
+        return [child for child in self.query_one(".options").children if isinstance(child, OptionField)]
+
+    def values(self) -> dict[str, str]:
+        return {field.option: field.value for field in self.fields if field.value}
+
+    def show_used(self, values: Mapping[str, str]) -> None:
+        """Hide fields that have no effect with these values of the whole form."""
+        used = {option.name for option in self.section.options if option.is_used(values)}
+        self.display = bool(used)
+        for field in self.fields:
+            field.display = field.option in used
+
+    @on(Heading.Folded)
+    def _fold(self, event: Heading.Folded) -> None:
+        event.stop()
+        self.folded = not self.folded
+
+    def watch_folded(self, folded: bool) -> None:
+        box = self.query_one(".options")
+        if not folded and not self._made:
+            self._made = True
+            box.mount_all(self._fields())
+        box.display = not folded
+        self.query_one(Heading).tell(folded)
+
+
+def field_of(option: FormOption, value: str) -> OptionField:
+    choices = [Choice(name, f"{name}: {about}" if about else name) for name, about in option.choices.items()]
+    if choices and not option.required:
+        choices.insert(0, _NOT_GIVEN)
+    return OptionField(option.name, option.about, choices, value)

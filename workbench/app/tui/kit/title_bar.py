@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,6 +17,7 @@ from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.taxonomy import type_display
 
 if TYPE_CHECKING:
+    from workbench.labelling.annotating import AnnotationItem, OwnEntry
     from workbench.labelling.rulings import Ruling
 
 
@@ -159,53 +160,49 @@ def verdict_words(verdict: str, reason: str | None = None) -> Content:
     return Content.styled(words, _STYLES.get(verdict, ""))
 
 
-def stored_words(said: Ruling) -> Content:
-    """Return a stored decision: verdict or type, marks, partial score, note."""
+def stored_words(said: Ruling | OwnEntry | AnnotationItem, remarks: Iterable[Content] = (), flag: str = "") -> Content:
+    """Return a stored label or decision: verdict or type, marks, partial score, note.
+
+    Args:
+        remarks: What follows the verdict.
+        flag: What precedes the note.
+    """
     parts = [verdict_words(said.verdict, said.reason)] if said.verdict else []
-    if said.subtype:
-        parts.append(Content(f"type {printable(type_display(said.subtype))}"))
+    parts.extend(remarks)
     parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in said.tags)
     if said.partial is not None:
         parts.append(Content.styled(f"◔ {said.partial:g} right", "bold $text-accent"))
+    if said.subtype:
+        parts.append(Content(f"type {printable(type_display(said.subtype))}"))
+    if flag:
+        parts.append(Content.styled(flag, "bold $text-warning" if flag == _FLAGGED else "bold $text-success"))
     if said.note:
         parts.append(Content(f"✎ {printable(said.note)}"))
     return Content("  ").join(parts)
 
 
-def label_line(
-    *,
-    verdict: str | None,
-    reason: str | None,
-    subtype: str | None,
-    unsure: bool,
-    note: str,
-    tags: tuple[str, ...] = (),
-    partial: float | None = None,
-    flagged: bool = False,
-    answered: bool = False,
-    wants_type: bool = False,
-) -> Content:
+def label_line(said: OwnEntry | AnnotationItem, *, wants_type: bool = False, flag: str = "") -> Content:
     """Return a person's whole label of an item, or that there is none yet.
 
     Args:
         wants_type: The question's type is still to be given.
+        flag: The state of the person's flag on the item.
     """
-    parts = [verdict_words(verdict, reason)] if verdict else [Content.styled("· not labelled", "$text-muted")]
-    if wants_type and verdict not in (None, "unsuitable"):
-        parts.append(Content.styled(f"! type missing: {key_of('annotate.type')}", "bold $text-warning"))
-    if unsure:
-        parts.append(Content.styled("? unsure", "bold $text-warning"))
-    parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in tags)
-    if partial is not None:
-        parts.append(Content.styled(f"◔ {partial:g} right", "bold $text-accent"))
-    if subtype:
-        parts.append(Content(f"type {printable(type_display(subtype))}"))
-    if flagged:
-        words = f"⚑ answered: {key_of('annotate.answers')}" if answered else "⚑ flagged"
-        parts.append(Content.styled(words, "bold $text-success" if answered else "bold $text-warning"))
-    if note:
-        parts.append(Content(f"✎ {printable(note)}"))
-    return Content("  ").join(parts)
+    remarks = [] if said.verdict else [Content.styled("· not labelled", "$text-muted")]
+    if wants_type and said.verdict not in (None, "unsuitable"):
+        remarks.append(Content.styled(f"! type missing: {key_of('annotate.type')}", "bold $text-warning"))
+    if said.unsure:
+        remarks.append(Content.styled("? unsure", "bold $text-warning"))
+    return stored_words(said, remarks, flag)
+
+
+_FLAGGED: Final = "⚑ flagged"
+
+
+def flag_words(item: AnnotationItem) -> str:
+    if not item.flagged:
+        return ""
+    return _FLAGGED if item.answer is None else f"⚑ answered: {key_of('annotate.answers')}"
 
 
 def tag_words(tag: str) -> str:

@@ -20,12 +20,10 @@ from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, printable
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import SHORT
@@ -158,8 +156,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self._arriving = False  # at another breakdown
         self._arrive_at: str | None = None  # the group the cursor belongs to there
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Accuracy", "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="accuracy-conclusion", markup=False)
         yield Static("", id="accuracy-caption", markup=False)
         yield FilteredMatrix(id="accuracy-matrix")
@@ -169,7 +166,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         with VerticalScroll(id="accuracy-notes"):
             yield Static("", markup=False)
         yield Static("", id="accuracy-cell", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one("#accuracy-notes").display = False
@@ -190,7 +186,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         self._displayed, self.sheet = asked, sheet
         self.say(self._remark(asked, sheet))
-        self._fill()
+        self.redraw()
 
     def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
         place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
@@ -212,7 +208,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def _figure(self) -> Figure:
         return FIGURES[self.figure]
 
-    def _fill(self) -> None:
+    def redraw(self) -> None:
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
@@ -251,7 +247,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         sheet, report = data
         if sheet is self.sheet:
             self.sheet = AccuracySheet(report)
-            self._fill()
+            self.redraw()
 
     @property
     def chosen(self) -> tuple[str | None, str | None]:
@@ -302,8 +298,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self._give_room()
-        if self.is_attached:
-            self.call_after_refresh(self._fill)
 
     def on_descendant_focus(self) -> None:
         self._give_room()
@@ -365,12 +359,12 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         free = [by for by in self.asked.free(self.groups) if group is None or by != self.asked.by]
         menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, printable(by)) for by in free])
-        self.app.push_screen(menu, partial(self._split, group))
+        choose(self, menu, partial(self._split, group))
 
-    def _split(self, group: str | None, by: str | None) -> None:
-        if by is not None and group is not None:
+    def _split(self, group: str | None, by: str) -> None:
+        if group is not None:
             self.count(self.asked.inside(group, by))
-        elif by is not None:
+        else:
             self.change(by=by)
 
     def action_up(self) -> None:
@@ -419,7 +413,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def action_next_figure(self, step: int) -> None:
         self.figure = following(self.figure, tuple(FIGURES)[::step])
-        self._fill()
+        self.redraw()
 
     def action_next_view(self) -> None:
         self.lower = following(self.lower, get_args(Lower))
@@ -434,14 +428,14 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         first = self._worst_first()
         self.order = first.turned() if self.order == first else None if self.order == first.turned() else first
-        self._fill()
+        self.redraw()
 
     def action_reverse(self) -> None:
         if isinstance(self.focused, VirtualTable):
             self.focused.action_reverse()
             return
         self.order = (self.order or self._worst_first()).turned()
-        self._fill()
+        self.redraw()
 
     def _worst_first(self) -> SheetOrder:
         by_name = self.query_one(Matrix).column < 0
@@ -452,7 +446,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if verifier is not None:
             if self.pinned.pop(verifier, self) is self:
                 self.pinned[verifier] = None
-            self._fill()
+            self.redraw()
 
     def action_export(self) -> None:
         if self.report is not None:

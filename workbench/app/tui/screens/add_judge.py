@@ -2,143 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
-from textual.events import Key
-from textual.message import Message
-from textual.reactive import reactive
-from textual.widgets import Input, Static
+from textual.containers import Vertical
 
 from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.option_field import DEFAULT, OptionField
-from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.server_test import ServerTestScreen
-from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
+from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
-from workbench.runs.configuring import FormOption, FormSection, VerifierForm
+from workbench.runs.configuring import VerifierForm
 from workbench.runs.previewing import PreviewedCall
-
-# -- Options that belong together, under a heading that folds them.
-
-
-_NOT_GIVEN = Choice(DEFAULT, "default")
-
-
-class Heading(Static, can_focus=True):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "fold", "Fold", show=False, id="section.fold")]
-
-    class Folded(Message):
-        """It is to be folded, or unfolded."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(markup=False)
-        self._title = title
-
-    def tell(self, folded: bool) -> None:
-        self.update(Content(f"{'▶' if folded else '▼'} {self._title}"))
-
-    def action_fold(self) -> None:
-        self.post_message(self.Folded())
-
-    def on_click(self) -> None:
-        self.action_fold()
-
-    def on_key(self, event: Key) -> None:
-        if event.is_printable and event.character:
-            event.stop()
-            event.prevent_default()
-            field = self.screen.focus_next(Input)
-            if isinstance(field, Input):
-                field.insert_text_at_cursor(event.character)
-
-
-class OptionSection(Vertical):
-    """A heading with one field per option; fields are created when they are first unfolded.
-
-    Attributes:
-        folded: Only the heading is shown.
-    """
-
-    DEFAULT_CSS = """
-    OptionSection { height: auto; }
-    OptionSection > Heading { height: 1; color: $text-accent; text-style: bold; }
-    OptionSection > Heading:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
-    OptionSection > .options { height: auto; }
-    """
-
-    folded: reactive[bool] = reactive(True, init=False)
-
-    def __init__(self, section: FormSection, values: Mapping[str, str]) -> None:
-        super().__init__()
-        self.section = section
-        self._values = {option.name: values[option.name] for option in section.options if option.name in values}
-        self._made = not section.folded or bool(self._values)
-        self.set_reactive(OptionSection.folded, not self._made)
-
-    def compose(self) -> ComposeResult:
-        yield Heading(self.section.title)
-        with Vertical(classes="options"):
-            yield from self._fields() if self._made else ()
-
-    def on_mount(self) -> None:
-        self.query_one(Heading).tell(self.folded)
-
-    def _fields(self) -> Iterator[OptionField]:
-        for option in self.section.options:
-            yield _field(option, self._values.get(option.name, DEFAULT))
-
-    @property
-    def fields(self) -> list[OptionField]:
-        return [child for child in self.query_one(".options").children if isinstance(child, OptionField)]
-
-    def values(self) -> dict[str, str]:
-        return {field.option: field.value for field in self.fields if field.value}
-
-    def show_used(self, values: Mapping[str, str]) -> None:
-        """Hide fields that have no effect with these values of the whole form."""
-        used = {option.name for option in self.section.options if option.is_used(values)}
-        self.display = bool(used)
-        for field in self.fields:
-            field.display = field.option in used
-
-    @on(Heading.Folded)
-    def _fold(self, event: Heading.Folded) -> None:
-        event.stop()
-        self.folded = not self.folded
-
-    def watch_folded(self, folded: bool) -> None:
-        box = self.query_one(".options")
-        if not folded and not self._made:
-            self._made = True
-            box.mount_all(self._fields())
-        box.display = not folded
-        self.query_one(Heading).tell(folded)
-
-
-def _field(option: FormOption, value: str) -> OptionField:
-    choices = [Choice(name, f"{name}: {about}" if about else name) for name, about in option.choices.items()]
-    if choices and not option.required:
-        choices.insert(0, _NOT_GIVEN)
-    return OptionField(option.name, option.about, choices, value)
-
 
 _ITEM = "item"
 
@@ -152,7 +40,7 @@ class PreviewScreen(FindingScreen):
         item: The id of that item; empty for the first one.
     """
 
-    TITLE_TEXT = "Preview"
+    TITLE_TEXT, REMARK = "Preview", ""
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("preview.next", "right_square_bracket", "next", "Next call", "Go to the next request."),
         Action("preview.raw", "o", "raw", "Raw", "Show bodies byte for byte, or formatted."),
@@ -169,11 +57,8 @@ class PreviewScreen(FindingScreen):
         self._item = item
         self._raw = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "")
+    def content(self) -> ComposeResult:
         yield Reader(id="preview-text")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.reader.focus()
@@ -207,10 +92,35 @@ class PreviewScreen(FindingScreen):
         self._show()
 
 
+def show_preview(
+    screen: WorkbenchScreen,
+    kind: str,
+    options: Mapping[str, str],
+    preview: Callable[[str | int | None], list[PreviewedCall]],
+    item: ItemDetail | None = None,
+) -> None:
+    """Show a verifier's requests about an item, or the first one; examples that a prompt shows count as looked at.
+
+    Args:
+        preview: Returns the requests; runs in a thread.
+    """
+    project, names = screen.project, screen.workbench.names_worked_under
+
+    def look(which: str | int | None) -> list[PreviewedCall]:
+        found = preview(which)
+        browsing.reveal_examples(project, kind, options, names)
+        return found
+
+    def show(calls: list[PreviewedCall]) -> None:
+        if screen.is_current:
+            screen.app.push_screen(PreviewScreen(look, calls, "" if item is None else item.completion_id))
+
+    screen.in_background(partial(look, None if item is None else item.id), show, group="preview")
+
+
 _NAME = "name"
 _KIND = "kind"
 _STRATEGY = "strategy"
-_KEY_VARIABLE = "api_key_env"
 _NAME_ABOUT = "its name in tables, commands and workbench.toml"
 _KIND_ABOUT = "a judge that returns a verdict, a model that returns a score …"
 
@@ -220,7 +130,7 @@ class AddJudgeScreen(ServerTestScreen):
 
     CSS_PATH = "add_judge.tcss"
     TITLE_TEXT = "Add a judge"
-    AUTO_FOCUS: ClassVar[str] = "#option-name Input"
+    REMARK, FORM = "the key itself is never asked for, only the variable that holds it", "judge-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("judge.preview", "f3,ctrl+t", "preview", "Preview", "Show an item's exact request.", priority=True),
@@ -234,15 +144,10 @@ class AddJudgeScreen(ServerTestScreen):
         super().__init__()
         self._forms: dict[str, VerifierForm] = {}
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "the key itself is never asked for, only the variable that holds it")
-        with VerticalScroll(id="judge-form", can_focus=False):
-            yield OptionField(_NAME, _NAME_ABOUT)
-            yield Vertical(id="judge-kind")
-            yield Vertical(id="judge-sections")
-        yield Static(classes="form-tested", markup=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def fields(self) -> ComposeResult:
+        yield OptionField(_NAME, _NAME_ABOUT)
+        yield Vertical(id="judge-kind")
+        yield Vertical(id="judge-sections")
 
     def on_mount(self) -> None:
         self.in_background(configuring.forms, self._show_kinds, group="forms")
@@ -270,73 +175,33 @@ class AddJudgeScreen(ServerTestScreen):
                 await box.mount(shown)
                 shown.show_used({**typed, **self.values()})
 
-    @property
-    def _sections(self) -> list[OptionSection]:
-        return [child for child in self.query_one("#judge-sections").children if isinstance(child, OptionSection)]
-
-    def _hide_unused(self) -> None:
-        values = self.values()
-        for section in self._sections:
-            section.show_used(values)
-
-    def values(self) -> dict[str, str]:
-        return {name: value for section in self._sections for name, value in section.values().items()}
-
     def _filled_in(self) -> dict[str, str]:
         values = self.values()
-        options = {option.name: option for section in self._sections for option in section.section.options}
+        options = {option.name: option for section in self.sections for option in section.section.options}
         return {name: value for name, value in values.items() if options[name].is_used(values)}
 
     @property
     def chosen_kind(self) -> str | None:
         """Return the kind of verifier; None until the kinds are known."""
-        found = self.query(f"#option-{_KIND}").results(OptionField)
-        return next((field.value for field in found), None)
+        return self.typed(_KIND) or None
 
     @property
     def typed_name(self) -> str:
-        return self.query_one(f"#option-{_NAME}", OptionField).value
+        return self.typed(_NAME)
 
     @on(OptionField.Changed)
     def _changed(self, event: OptionField.Changed) -> None:
         if event.field.option == _KIND:
             self._show_sections(self._forms[event.field.value])
         elif event.field.option == _STRATEGY:
-            self._hide_unused()
-
-    @on(Input.Submitted)
-    def _next(self) -> None:
-        self.focus_next()
-
-    def complain_at(self, error: OptionError) -> bool:
-        field = self.field_of(error)
-        if field is None:
-            return False
-        if error.option == _KEY_VARIABLE:
-            # What was typed may be the key itself: it goes from the screen.
-            field.clear()
-        for box in field.ancestors:
-            if isinstance(box, OptionSection):
-                box.folded = False
-        return super().complain_at(error)
+            self.hide_unused()
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_preview(self) -> None:
         if (kind := self.chosen_kind) is not None:
-            look = partial(self._preview, kind, self._filled_in(), self.workbench.names_worked_under)
-            self.in_background(partial(look, None), partial(self._show_preview, look), group="judge")
-
-    def _preview(
-        self, kind: str, given: dict[str, str], names: tuple[str, ...], item: str | None
-    ) -> list[PreviewedCall]:
-        found = configuring.preview(self.project, kind, given, item)
-        browsing.reveal_examples(self.project, kind, given, names)
-        return found
-
-    def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
-        if self.is_current:
-            self.app.push_screen(PreviewScreen(look, calls))
+            given = self._filled_in()
+            show_preview(self, kind, given, partial(configuring.preview, self.project, kind, given))
 
     def action_test(self) -> None:
         if (kind := self.chosen_kind) is not None:
@@ -354,11 +219,7 @@ class AddJudgeScreen(ServerTestScreen):
         self.workbench.action_start_verifier(name)
 
     def action_close(self) -> None:
-        def answered(leave: bool | None) -> None:
-            if leave:
-                self.app.pop_screen()
-
         if self.typed_name or self.values():
-            self.app.push_screen(ConfirmScreen("Leave without saving?", "What you have typed is lost."), answered)
+            confirm(self, "Leave without saving?", "What you have typed is lost.", self.app.pop_screen)
         else:
             self.app.pop_screen()

@@ -18,8 +18,7 @@ from workbench.app.tui.judging import JudgingScreen, looking_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts, settled, which_is_meant
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.choices import choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.prompt_bar import NoteInput
@@ -28,7 +27,7 @@ from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import person_action
 from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import AnnotationError, Command, StoreError
-from workbench.core.label import TAGS, LabelVerdict, Task
+from workbench.core.label import LabelVerdict, Task
 from workbench.core.text.figures import counted
 from workbench.labelling import guidelines
 from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
@@ -155,12 +154,10 @@ class AdjudicateScreen(JudgingScreen):
         self._saved: Ruling | None = None
         self._end = ""
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Adjudicate", "…")
+    def content(self) -> ComposeResult:
         yield OpinionPanel(WIDE, id="opinions")
         yield FinalAnswerCard(GUIDELINES, desk="adjudicate")
         yield Static(id="adjudicate-empty", markup=False)
-        yield Footer(show_command_palette=False)
 
     @property
     def panel(self) -> OpinionPanel:
@@ -245,12 +242,11 @@ class AdjudicateScreen(JudgingScreen):
             self._rule(Ruling(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
-        if self.is_free() and self._current is not None:
-            self.ask_reason(partial(self._exclude, self._current))
+        if self.is_free():
+            self.ask_reason(self._exclude)
 
-    def _exclude(self, opened: OpenedConflict, reason: str) -> None:
-        if self._current is opened and not self._busy:
-            self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
+    def _exclude(self, reason: str) -> None:
+        self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
 
     def action_accept(self, letter: str) -> None:
         if self._current is not None and self.is_ready and self.is_decision():
@@ -263,11 +259,7 @@ class AdjudicateScreen(JudgingScreen):
         if self.is_free() and self._current is not None:
             said = ", ".join(f"{one.letter}: {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
-            self.app.push_screen(picker, partial(self._type_chosen, self._current))
-
-    def _type_chosen(self, opened: OpenedConflict, subtype: str | None) -> None:
-        if subtype is not None and self._current is opened and not self._busy:
-            self._rule(Ruling(subtype=subtype))
+            self.ask_about(picker, lambda subtype: self._rule(Ruling(subtype=subtype)))
 
     def _rule(self, ruling: Ruling) -> None:
         own = None if self._current is None else self._current.conflict.own
@@ -275,37 +267,27 @@ class AdjudicateScreen(JudgingScreen):
             self._rule_anew(ruling)
             return
         text = f"Your decision {_value(own)} is in force; {_value(ruling)} replaces it."
-        confirm = ConfirmScreen("Replace your decision?", text)
-        self.app.push_screen(confirm, partial(self._replaced, self._current, ruling))
-
-    def _replaced(self, opened: OpenedConflict | None, ruling: Ruling, yes: bool | None) -> None:
-        if yes and self._current is opened and not self._busy:
-            self._rule_anew(ruling)
+        self.ask_about(
+            ConfirmScreen("Replace your decision?", text), lambda yes: self._rule_anew(ruling) if yes else None
+        )
 
     def _rule_anew(self, ruling: Ruling) -> None:
         if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
             menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)
-            self.app.push_screen(menu, partial(self._settled, self._current, ruling))
+            self.ask_about(menu, partial(self._settled, ruling))
         else:
             self._store_ruling(ruling)
 
-    def _settled(self, opened: OpenedConflict | None, ruling: Ruling, meant: str | None) -> None:
-        if meant is not None and ruling.verdict is not None and self._current is opened and not self._busy:
+    def _settled(self, ruling: Ruling, meant: str) -> None:
+        if ruling.verdict is not None:
             said = settled(meant, ruling.verdict, ruling.tags, ruling.partial)
             self._store_ruling(replace(ruling, **said._asdict()))
 
     def _store_ruling(self, ruling: Ruling) -> None:
         if self._session is None or self._current is None:
             return
-        elapsed = self._stopwatch.elapsed()
-        full = replace(
-            ruling,
-            note=ruling.note or self._note,
-            open_ms=elapsed.open_ms,
-            focused_ms=elapsed.focused_ms,
-            keys=elapsed.keys,
-            view=self.card.view,
-        )
+        elapsed = self._stopwatch.elapsed()._asdict()
+        full = replace(ruling, note=ruling.note or self._note, view=self.card.view, **elapsed)
         session, conflict = self._session, self._current.conflict
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
@@ -404,11 +386,12 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_note(self) -> None:
         if self.is_free() and self._current is not None:
-            keep = partial(self._keep_note, self._current)
-            self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+            opened = self._current
+            keep = partial(self._keep_note, opened)
+            choose(self, NoteInput(self._note, keep=keep), partial(self._noted, opened))
 
-    def _noted(self, opened: OpenedConflict, note: str | None) -> None:
-        if note is not None and self._current is opened:
+    def _noted(self, opened: OpenedConflict, note: str) -> None:
+        if self._current is opened:
             self._note = note
             self._keep_note(opened, note)
             self.draw_line()
@@ -419,24 +402,19 @@ class AdjudicateScreen(JudgingScreen):
             self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
 
     def action_tag(self) -> None:
-        if self.is_free() and self._current is not None:
-            tags = [Choice(code, words) for code, words in TAGS.items()]
-            menu = ChoiceMenu("Marks", tags, chosen=self._tags)
-            self.app.push_screen(menu, partial(self._tagged, self._current))
+        self.ask_tag(self._tags, self._tagged)
 
-    def _tagged(self, opened: OpenedConflict, tag: str | None) -> None:
-        if tag is not None and self._current is opened:
-            self._tags = tuple(code for code in TAGS if code in {*self._tags} ^ {tag})
-            self.draw_line()
+    def _tagged(self, tags: tuple[str, ...]) -> None:
+        self._tags = tags
+        self.draw_line()
 
     def action_case(self) -> None:
         if self.is_free() and self._current is not None:
             self.ask_line(_CASE, None, self._add_case)
 
-    def _add_case(self, said: str | None) -> None:
-        if said:
-            add = partial(guidelines.add_case, self.project, said, by=self._person)
-            self.in_background(add, self._case_added, group="adjudicate-case")
+    def _add_case(self, said: str) -> None:
+        add = partial(guidelines.add_case, self.project, said, by=self._person)
+        self.in_background(add, self._case_added, group="adjudicate-case")
 
     def _case_added(self, guideline: Guideline) -> None:
         self.line_stored(_CASE, None)

@@ -15,9 +15,7 @@ from textual.widgets import DataTable, Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit.agreement_view import marked
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
@@ -66,6 +64,7 @@ class AgreementScreen(LiveScreen):
 
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
+    PALETTE = True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("agreement.open", "enter", "open_pair", "Differing", "List the items on which the two disagree."),
         Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", False),
@@ -85,8 +84,7 @@ class AgreementScreen(LiveScreen):
         self.report: AgreementReport | None = None
         self._people: list[AnnotatorQuality] = []
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Agreement", "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="agreement-conclusion", markup=False)
         yield Static("", id="agreement-figures", markup=False)
         yield Static("", id="agreement-measure", markup=False)
@@ -94,7 +92,6 @@ class AgreementScreen(LiveScreen):
         yield Static("", id="agreement-cell", markup=False)
         yield Static("", id="agreement-view", markup=False)
         yield VirtualTable(id="agreement-table")
-        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one(DataTable).focus()

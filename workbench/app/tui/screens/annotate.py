@@ -19,17 +19,16 @@ from workbench.app.tui.judging import looking_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
-from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
-from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, label_line
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, flag_words, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.pace import pace_parts
 from workbench.app.tui.person import person_action
 from workbench.app.tui.screen import LOG
 from workbench.core.errors import WorkbenchError
-from workbench.core.label import FAST_MS, TAGS, LabelVerdict
+from workbench.core.label import FAST_MS, LabelVerdict
 from workbench.core.project import Project
 from workbench.core.text.figures import minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
@@ -116,12 +115,10 @@ class AnnotateScreen(ItemFlow):
         self._typed: int | None = None
         self._auto = True
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Annotate", "…")
+    def content(self) -> ComposeResult:
         yield FinalAnswerCard(GUIDELINES)
         yield Static(id="annotate-empty", markup=False)
         yield Static(id="annotate-own", markup=False)
-        yield Footer(show_command_palette=False)
 
     # -- labelling ---------------------------------------------------------------------------------
 
@@ -130,14 +127,7 @@ class AnnotateScreen(ItemFlow):
             return
         self.leave(pressed_at)
         elapsed = self._stopwatch.elapsed()
-        answer = structs.replace(
-            answer,
-            open_ms=elapsed.open_ms,
-            focused_ms=elapsed.focused_ms,
-            keys=elapsed.keys,
-            wait_ms=self._wait_ms,
-            view=self.card.view,
-        )
+        answer = structs.replace(answer, wait_ms=self._wait_ms, view=self.card.view, **elapsed._asdict())
         self._storing = answer
         work = partial(self._desk.submit, self._current.item, answer)
         self.store(work, partial(self._submitted, self._current, answer, stay))
@@ -190,15 +180,15 @@ class AnnotateScreen(ItemFlow):
         if self._current is None:
             return
         if found := contradictions(answer.verdict, answer.tags, answer.partial):
-            ask = partial(self._settled, self._current, answer, stay)
-            self.app.push_screen(which_is_meant(found, answer.verdict, answer.tags, answer.partial), ask)
+            menu = which_is_meant(found, answer.verdict, answer.tags, answer.partial)
+            self.ask_about(menu, partial(self._settled, answer, stay))
             return
         self._submit(answer, stay=stay, pressed_at=pressed_at)
         if not stay and answer.verdict not in (None, "unsuitable"):
             self._offer_type()
 
-    def _settled(self, texts: CardTexts, answer: Answer, stay: bool, meant: str | None) -> None:
-        if meant is None or self._current is not texts or not self.is_ready or answer.verdict is None:
+    def _settled(self, answer: Answer, stay: bool, meant: str) -> None:
+        if answer.verdict is None:
             return
         said = settled(meant, answer.verdict, answer.tags, answer.partial)
         self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
@@ -208,12 +198,8 @@ class AnnotateScreen(ItemFlow):
             self._offer_type()
 
     def action_unsuitable(self) -> None:
-        if self.is_free() and self._current is not None:
-            self.ask_reason(partial(self._exclude, self._current))
-
-    def _exclude(self, texts: CardTexts, reason: str) -> None:
-        if self.is_free() and self._current is texts:
-            self._judge(self._judged("unsuitable", reason))
+        if self.is_free():
+            self.ask_reason(lambda reason: self._judge(self._judged("unsuitable", reason)))
 
     def action_type(self) -> None:
         if not self.is_free() or self._current is None:
@@ -281,27 +267,17 @@ class AnnotateScreen(ItemFlow):
             self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
 
     def action_tag(self) -> None:
-        if self.is_free() and self._current is not None:
-            tags = [Choice(code, words) for code, words in TAGS.items()]
-            menu = ChoiceMenu("Marks", tags, chosen=self._marks.tags)
-            self.app.push_screen(menu, partial(self._tagged, self._current))
-
-    def _tagged(self, texts: CardTexts, tag: str | None) -> None:
-        if tag is not None and self.is_free() and self._current is texts:
-            chosen = {*self._marks.tags} ^ {tag}
-            self._mark(structs.replace(self._marks, tags=tuple(code for code in TAGS if code in chosen)))
+        self.ask_tag(self._marks.tags, lambda tags: self._mark(structs.replace(self._marks, tags=tags)))
 
     def action_partial(self) -> None:
-        if self.is_free() and self._current is not None:
+        if self.is_free():
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
-            menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
-            self.app.push_screen(menu, partial(self._scored, self._current))
+            self.ask_about(ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given), self._scored)
 
-    def _scored(self, texts: CardTexts, score: str | None) -> None:
-        if score is not None and self.is_free() and self._current is texts:
-            chosen = float(score)
-            self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
+    def _scored(self, score: str) -> None:
+        chosen = float(score)
+        self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
 
     def _mark(self, marks: Marks) -> None:
         self._marks = marks
@@ -311,7 +287,7 @@ class AnnotateScreen(ItemFlow):
         if not self.is_free() or self._current is None:
             return
         keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
-        self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+        choose(self, NoteInput(self._note, keep=keep), partial(self._noted, self._current))
 
     def _keep_draft(self, texts: CardTexts, note: str) -> None:
         if self._desk is not None:
@@ -321,8 +297,8 @@ class AnnotateScreen(ItemFlow):
             work = partial(self._desk.session.keep_draft, texts.item, note)
             self.in_background(work, lambda _: None, group="annotate-draft", exclusive=False)
 
-    def _noted(self, texts: CardTexts, note: str | None) -> None:
-        if note is None or self._current is not texts:
+    def _noted(self, texts: CardTexts, note: str) -> None:
+        if self._current is not texts:
             return
         if texts.item.verdict is None:
             self._keep_draft(texts, note)
@@ -342,10 +318,11 @@ class AnnotateScreen(ItemFlow):
         if self._current.item.flagged and self._current.item.answer is None:
             self._flagged(self._current, on=False)
         else:
-            self.ask_line(_ASK, self._current.item.completion, partial(self._send_flag, self._current))
+            send = partial(self._send_flag, self._current)
+            self.ask_line(_ASK, self._current.item.completion, send, empty=True)
 
-    def _send_flag(self, texts: CardTexts, asked: str | None) -> None:
-        if asked is not None and self.is_free() and self._current is texts:
+    def _send_flag(self, texts: CardTexts, asked: str) -> None:
+        if self.is_free() and self._current is texts:
             self._flagged(texts, on=True, asked=asked)
 
     def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
@@ -362,13 +339,9 @@ class AnnotateScreen(ItemFlow):
             self.found_idle()
             self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
             return
-        self.app.push_screen(AnswersBox(self._answers), self._to_answered)
+        choose(self, AnswersBox(self._answers), self.open_item)
         work = partial(_mark_read, self._desk.session, self._answers)
         self.in_background(work, self._answered, group="annotate-heard", exclusive=False)
-
-    def _to_answered(self, completion: int | None) -> None:
-        if completion is not None:
-            self.open_item(completion)
 
     def action_auto(self) -> None:
         self._auto = not self._auto
@@ -379,19 +352,8 @@ class AnnotateScreen(ItemFlow):
         self.query_one(TitleBar).say_parts(list(self._title_parts()), " · ".join(filter(None, moment)))
         if self._current is None:
             return
-        item = self._current.item
-        line = label_line(
-            verdict=item.verdict,
-            reason=item.reason,
-            subtype=item.subtype,
-            unsure=self._marks.unsure,
-            tags=self._marks.tags,
-            partial=self._marks.partial,
-            note=self._note,
-            flagged=item.flagged,
-            answered=item.answer is not None,
-            wants_type=item.wants_type,
-        )
+        item = structs.replace(self._current.item, note=self._note, **structs.asdict(self._marks))
+        line = label_line(item, wants_type=item.wants_type, flag=flag_words(item))
         self.query_one("#annotate-own", Static).update(line, layout=False)
 
     def _title_parts(self) -> Iterator[RemarkPiece]:
@@ -416,15 +378,8 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
         item = structs.replace(item, subtype=answer.subtype)
     if answer.verdict is None:
         return item
-    return structs.replace(
-        item,
-        verdict=answer.verdict,
-        reason=answer.reason,
-        unsure=answer.unsure,
-        note=answer.note,
-        tags=answer.tags,
-        partial=answer.partial,
-    )
+    said = ("verdict", "reason", "unsure", "note", "tags", "partial")
+    return structs.replace(item, **{name: getattr(answer, name) for name in said})
 
 
 def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:

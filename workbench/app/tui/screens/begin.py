@@ -16,10 +16,8 @@ from textual.widgets.option_list import Option
 
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
@@ -163,7 +161,8 @@ class BeginScreen(LiveScreen):
     """
 
     CSS_PATH = "begin.tcss"
-    TITLE_TEXT = "Begin"
+    TITLE_TEXT, PALETTE = "Begin", True
+    REMARK = "from a file to a first metric; any step can be skipped and resumed"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"begin.step-{number}", str(number), f"step({number})", name, f"Go to step {number}.", False)
@@ -174,15 +173,13 @@ class BeginScreen(LiveScreen):
     standing: ProjectProgress | None = None
     _offered_types = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "from a file to a first metric; any step can be skipped and resumed")
+    def content(self) -> ComposeResult:
         yield OptionList(id="begin-steps", markup=False)
         yield Static(
             "Stored data stays, whatever happens in the next step.",
             id="begin-about",
             markup=False,
         )
-        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
@@ -226,10 +223,7 @@ class BeginScreen(LiveScreen):
         self.action_step(event.option_index + 1)
 
     def action_step(self, number: int) -> None:
-        (self._import, self._verify, self._ask_people, self._show_figure)[number - 1]()
-
-    def _import(self) -> None:
-        self.workbench.open_verb("import")
+        (partial(self.workbench.open_verb, "import"), self._verify, self._ask_people, self._show_figure)[number - 1]()
 
     def _has_items(self) -> bool:
         if self.standing is not None and self.standing.counts.items:
@@ -240,7 +234,7 @@ class BeginScreen(LiveScreen):
     def _verify(self) -> None:
         if self._has_items():
             choices = [*self._ready(), Choice(_OTHER, "another verifier, or a judge: choose and configure")]
-            self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
+            choose(self, ChoiceMenu("Which verifier?", choices, wide=True), self._start)
 
     def _ready(self) -> Iterator[Choice]:
         if self.standing is None or not self.standing.code:
@@ -249,12 +243,12 @@ class BeginScreen(LiveScreen):
             words = f"{one.name}: run every solution against its tests ({one.words}); start it now"
             yield Choice(str(place), printable(words))
 
-    def _start(self, chosen: str | None) -> None:
+    def _start(self, chosen: str) -> None:
         if chosen == _OTHER:
             self.workbench.action_start_verifier()
         elif chosen == _RULES:
             self._begin_run(_RULES, {}, None)
-        elif chosen is not None and self.standing is not None:
+        elif self.standing is not None:
             one = self.standing.suites[int(chosen)]
             self._begin_run(problems.KIND, {"suite": one.option}, one.name)
 
@@ -272,19 +266,18 @@ class BeginScreen(LiveScreen):
                 Choice(_ME, "just me: every item once"),
                 Choice(_SEVERAL, "several people: their names, and labels per item"),
             ]
-            self.app.push_screen(ChoiceMenu("Who labels?", choices, wide=True), self._labels)
+            choose(self, ChoiceMenu("Who labels?", choices, wide=True), self._labels)
 
-    def _labels(self, chosen: str | None) -> None:
+    def _labels(self, chosen: str) -> None:
         if chosen == _SEVERAL:
             self.workbench.open_verb("assign")
-        elif chosen == _ME:
+        else:
             self.workbench.unstored_lines.setdefault((_WHO, _ME), _own_name())
             self.ask_line(_WHO, _ME, self._named)
 
-    def _named(self, name: str | None) -> None:
-        if name:
-            work = partial(people.assign, self.project, [name], per_item=1)
-            self.in_background(work, partial(self._assigned, name), group="begin-people")
+    def _named(self, name: str) -> None:
+        work = partial(people.assign, self.project, [name], per_item=1)
+        self.in_background(work, partial(self._assigned, name), group="begin-people")
 
     def _assigned(self, name: str, done: Assigned) -> None:
         self.line_stored(_WHO, _ME)

@@ -12,12 +12,9 @@ from textual.containers import Horizontal
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.columns import marked, symbol
 from workbench.app.tui.kit.evidence import evidence
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.overview import STATE_MARKS
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.sources import PagedSource
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.table_screen import CatalogScreen, FilterScreen
@@ -121,13 +118,10 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         super().__init__(BrowseQuery(conditions=conditions))
         self._opened: ItemScreen | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "…")
+    def content(self) -> ComposeResult:
         with Horizontal():
             yield VirtualTable()
             yield Reader(title="Details", id="browse-details")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.change()

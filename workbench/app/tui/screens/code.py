@@ -9,7 +9,7 @@ from typing import ClassVar
 from msgspec import convert, structs
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import run_words
@@ -24,7 +24,6 @@ from workbench.data.records.pass_matrix import PROBLEM_KINDS, ProblemKind, Probl
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
 
-_EVERY_SET = "-"
 _NO_PROBLEMS = "No code problems yet. Import problems, then their solutions, with the command Import ({palette})."
 
 
@@ -118,26 +117,19 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_filter(self) -> None:
         choices = [Choice(kind, words) for kind, words in PROBLEM_KINDS.items()]
-        self.app.push_screen(ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._filter)
+        choose(self, ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._filter)
 
-    def _filter(self, kind: str | None) -> None:
-        if kind is not None and kind != self.asked.kind:
+    def _filter(self, kind: str) -> None:
+        if kind != self.asked.kind:
             self.change(kind=convert(kind, ProblemKind))
 
     def action_dataset(self) -> None:
         self.in_background(partial(problems.datasets, self.project), self._ask_dataset, group="code-datasets")
 
     def _ask_dataset(self, names: list[str]) -> None:
-        choices = [
-            Choice(_EVERY_SET, "all data sets"),
-            *(Choice(f"{_EVERY_SET}{name}", printable(name)) for name in names),
-        ]
-        chosen = {_EVERY_SET + (self.asked.dataset or "")}
-        self.app.push_screen(ChoiceMenu("Problems of", choices, chosen=chosen), self._of_dataset)
-
-    def _of_dataset(self, value: str | None) -> None:
-        if value is not None:
-            self.change(dataset=value.removeprefix(_EVERY_SET) or None)
+        choices = [Choice("", "all data sets"), *(Choice(name, printable(name)) for name in names)]
+        menu = ChoiceMenu("Problems of", choices, chosen={self.asked.dataset or ""})
+        choose(self, menu, lambda name: self.change(dataset=name or None))
 
     def action_choose_run(self) -> None:
         if not self.runs:
@@ -147,16 +139,15 @@ class CodeScreen(CatalogScreen, LiveScreen):
             Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
         ]
         chosen = {str(place) for place, run in enumerate(self.runs) if run == self.asked.run}
-        self.app.push_screen(ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._count_run)
+        choose(self, ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._count_run)
 
     def action_start(self) -> None:
         named = self.asked.dataset
         choose_suite(self, *([] if named is None else [Condition("dataset", "=", named)]))
 
-    def _count_run(self, place: str | None) -> None:
-        if place is not None:
-            run = self.runs[int(place)]
-            self.change(run=run, beside=_second_run(run, self.runs))
+    def _count_run(self, place: str) -> None:
+        run = self.runs[int(place)]
+        self.change(run=run, beside=_second_run(run, self.runs))
 
     def cleared(self) -> bool:
         found = super().cleared()

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import groupby, zip_longest
 from typing import ClassVar, Final
 
-from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -15,12 +14,10 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_texts
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import letter_at
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.kit.wrapping import cut, padded
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
@@ -101,13 +98,11 @@ class CodeDiffScreen(WorkbenchScreen):
         self.whole = False
         self._beside: bool | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-diff-sides", markup=False)
         yield Reader(id="code-diff-code")
         yield Static("", id="code-diff-telling", markup=False)
         yield VirtualTable(id="code-diff-tests")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(Reader).focus()
@@ -126,22 +121,18 @@ class CodeDiffScreen(WorkbenchScreen):
     def _arrived(self, rows: list[DiffLine]) -> None:
         self.rows = rows
         self._tell()
-        self._draw()
+        self.redraw()
 
     @property
     def beside(self) -> bool:
         """Tell whether both sides are side by side: as chosen, else by the available room."""
         return self.has_class("-wide") if self._beside is None else self._beside
 
-    def _draw(self) -> None:
+    def redraw(self) -> None:
         reader = self.query_one(Reader)
         if self.rows is not None and reader.wrap_width:
             reader.show(diff_text(self.rows, reader.wrap_width, beside=self.beside, whole=self.whole))
             self.call_after_refresh(reader.jump, CHANGE)
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._draw)
 
     def _tell(self) -> None:
         changed = sum(row.kind != "same" for row in self.rows or ())
@@ -195,11 +186,11 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def action_beside(self) -> None:
         self._beside = not self.beside
-        self._draw()
+        self.redraw()
 
     def action_whole(self) -> None:
         self.whole = not self.whole
-        self._draw()
+        self.redraw()
 
     def action_every(self) -> None:
         self.every = not self.every

@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar, Final, Literal
 
 from msgspec import Struct
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
@@ -15,7 +15,6 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import pass_view as view
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.pass_texts import WORDS
@@ -126,15 +125,13 @@ class CodeProblemScreen(LiveScreen):
         self._revealed: set[int] = set()
         self._decided: list[TestDecision] = []
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-problem-caption", markup=False)
         yield PassGrid(id="code-problem-grid")
         yield Static("", id="code-problem-legend", markup=False)
         with Container(id="code-problem-panes"):
             yield Reader(id="code-problem-test")
             yield Reader(id="code-problem-solution")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(PassGrid).focus()
@@ -159,9 +156,9 @@ class CodeProblemScreen(LiveScreen):
         asked, matrix = data
         if asked == self._request:
             self.matrix = matrix
-            self._lay_out()
+            self.redraw()
 
-    def _lay_out(self) -> None:
+    def redraw(self) -> None:
         if self.matrix is None:
             return
         matrix = self.matrix
@@ -215,11 +212,7 @@ class CodeProblemScreen(LiveScreen):
         self.query_one("#code-problem-solution", Reader).show(texts.text_of(*about))
 
     def on_screen_resume(self) -> None:
-        self._lay_out()
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._lay_out)
+        self.redraw()
 
     # -- what is shown -----------------------------------------------------------------------------
 
@@ -267,11 +260,7 @@ class CodeProblemScreen(LiveScreen):
         elif test.was_excluded:
             self._decide(test, None)
         else:
-            self.ask_line(_WHY_APART, test, partial(self._exclude_test, test))
-
-    def _exclude_test(self, test: TestDecision, reason: str | None) -> None:
-        if reason:
-            self._decide(test, reason)
+            self.ask_line(_WHY_APART, test, partial(self._decide, test))
 
     def _decide(self, test: TestDecision, reason: str | None) -> None:
         self._decided.append(test)
@@ -302,7 +291,7 @@ class CodeProblemScreen(LiveScreen):
 
     def action_columns(self) -> None:
         self.by_rate = not self.by_rate
-        self._lay_out()
+        self.redraw()
 
     def action_fold(self) -> None:
         grid, chosen = self.query_one(PassGrid), self.chosen
@@ -312,7 +301,7 @@ class CodeProblemScreen(LiveScreen):
         if len(cluster.members) > 1:
             self.folded ^= {cluster.outcomes}
             grid.move_to(self.matrix.solutions[cluster.members[0]].id, grid.column_key)
-            self._lay_out()
+            self.redraw()
 
     def action_fold_all(self) -> None:
         if self.laid is None or self.matrix is None:
@@ -323,11 +312,11 @@ class CodeProblemScreen(LiveScreen):
             cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)
             grid = self.query_one(PassGrid)
             grid.move_to(self.matrix.solutions[cluster.members[0]].id, grid.column_key)
-        self._lay_out()
+        self.redraw()
 
     def action_verdicts(self) -> None:
         self.verdicts = not self.verdicts
-        self._lay_out()
+        self.redraw()
 
     def action_panes(self) -> None:
         panes = self.query_one("#code-problem-panes")
@@ -373,4 +362,4 @@ class CodeProblemScreen(LiveScreen):
     def action_diff(self) -> None:
         if self.matrix is not None and (solution := self.chosen) is not None:
             compare(self, self.matrix, self.comparing, solution.id)
-            self._lay_out()
+            self.redraw()

@@ -6,16 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import TRUTH
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
@@ -100,13 +98,11 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._neighbours = neighbours
         self._compared: RankedVerifiers | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-rankings-notes", markup=False)
         yield VirtualTable(id="code-rankings-figures")
         yield Static("", id="code-rankings-problem", markup=False)
         yield VirtualTable(id="code-rankings-solutions")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one("#code-rankings-solutions", VirtualTable).focus()
@@ -131,7 +127,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._compared, self.report = found, found.report
         self.say(printable(self.project.path.name))
         self._tell_figures()
-        self._fill_figures()
+        self.redraw()
         self._open()
 
     def _tell_figures(self) -> None:
@@ -145,16 +141,12 @@ class CodeRankingsScreen(WorkbenchScreen):
     def _highlighted(self) -> None:
         self._tell_figures()
 
-    def _fill_figures(self) -> None:
+    def redraw(self) -> None:
         if self.report is None:
             return
         wide = self.size.width >= WIDE
         table = self.query_one("#code-rankings-figures", VirtualTable)
         table.show_records(figure_columns(wide=wide), enumerate(self.report.rows))
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._fill_figures)
 
     def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked

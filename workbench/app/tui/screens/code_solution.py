@@ -14,7 +14,6 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import solution_view as kit_view
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import found_by
@@ -93,14 +92,12 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._code: ReadCode | None = None
         self._line: int | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "…")
+    def content(self) -> ComposeResult:
         yield Static("", id="code-solution-facts", markup=False)
         with Container(id="code-solution-panes"):
             yield Reader(title="Code", id="code-solution-code")
             yield VirtualTable(id="code-solution-tests")
             yield Reader(title="Test", id="code-solution-evidence")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
@@ -153,7 +150,7 @@ class CodeSolutionScreen(WorkbenchScreen):
             self._code = found
             reader = self.query_one("#code-solution-code", Reader)
             reader.set_title(kit_view.code_title(found.code))
-            self._draw_code()
+            self.redraw()
 
     @on(RowHighlighted)
     def _highlighted(self, event: RowHighlighted) -> None:
@@ -181,9 +178,9 @@ class CodeSolutionScreen(WorkbenchScreen):
             return
         self._line = line
         top = self.query_one("#code-solution-code", Reader).scroll_offset.y
-        self._draw_code(top)
+        self.redraw(top)
 
-    def _draw_code(self, top: int = 0) -> None:
+    def redraw(self, top: int = 0) -> None:
         reader = self.query_one("#code-solution-code", Reader)
         if self._code is None or not reader.wrap_width:
             return
@@ -192,10 +189,6 @@ class CodeSolutionScreen(WorkbenchScreen):
             self.call_after_refresh(reader.jump, kit_view.RAISED)
         else:
             reader.scroll_to(y=top, animate=False, force=True)
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_attached:
-            self.call_after_refresh(self._draw_code)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         self.set_class(event.widget.id == "code-solution-evidence", "evidence")

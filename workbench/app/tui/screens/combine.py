@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -154,7 +154,9 @@ class CombineScreen(FilterScreen, FigureScreen):
     CSS_PATH = "combine.tcss"
     TITLE_TEXT = "Combine"
     PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
-    asked: CombinedQuery
+    asked: CombinedQuery = CombinedQuery()
+    found: CombinedView | None = None
+    place = 0
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
@@ -174,12 +176,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = CombinedQuery()
-        self.found: CombinedView | None = None
-        self.place = 0
-
     def on_mount(self) -> None:
         self._clear()
         self.change()
@@ -198,7 +194,7 @@ class CombineScreen(FilterScreen, FigureScreen):
     def _show(self, found: CombinedView) -> None:
         before, self.found = self.sheet, found
         self._tell()
-        self.put("head", _head(found.head))
+        self.put("head", "\n".join(map(printable, found.head.split("\n"))))
         self._fill(found, begin=before is None or _names(before) != _names(found.sheets[self.place]))
         if before is None:
             self.refresh_bindings()
@@ -207,22 +203,20 @@ class CombineScreen(FilterScreen, FigureScreen):
         sheet = found.sheets[self.place]
         self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
         table = self.table
-        table.show_rows(_columns(sheet), _rows(sheet))
+        rows = [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
+        table.show_rows(_columns(sheet), rows)
         row = sheet.begin if begin or table.selected_id is None else table.selected_id
         table.jump_to_id(row)
         self.highlighted(row)
 
     def _clear(self, text: str = _COUNTING) -> None:
         self.found, self.place = None, 0
-        self.put("tabs", _tabs(self.asked.task, self._keys()), layout=False)
+        self.put("tabs", _tabs(self.asked.task), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
         self.table.show_rows(*_nothing(text))
         self.put_detail(Content())
         self.refresh_bindings()
-
-    def _keys(self) -> dict[Task, str]:
-        return {task: key_of(f"combine.{task}") for task in _TASKS}
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
@@ -301,26 +295,19 @@ class CombineScreen(FilterScreen, FigureScreen):
         if self.asked.task == "estimate":
             others = tuple(name for name in names if name != subject_of(self.asked, names))
             present = self.asked.predictors or without_baseline(others)
-            self.app.push_screen(ManyMenu("Which verifiers predict gold?", others, present), self._predictors_chosen)
-            return
-        self.app.push_screen(ManyMenu("Who picks?", names, self.asked.verifiers or names), self._verifiers_chosen)
-
-    def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is not None:
-            self.change(predictors=names)
-
-    def _verifiers_chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is not None:
-            self.change(verifiers=names)
+            menu = ManyMenu("Which verifiers predict gold?", others, present)
+            choose(self, menu, lambda chosen: self.change(predictors=chosen))
+        else:
+            menu = ManyMenu("Who picks?", names, self.asked.verifiers or names)
+            choose(self, menu, lambda chosen: self.change(verifiers=chosen))
 
     def _ask_subject(self, names: tuple[str, ...]) -> None:
         choices = [Choice(name, printable(name)) for name in names]
         menu = ChoiceMenu("Which verifier's accuracy?", choices, chosen={subject_of(self.asked, names)})
-        self.app.push_screen(menu, self._subject_chosen)
+        choose(self, menu, self._subject_chosen)
 
-    def _subject_chosen(self, name: str | None) -> None:
-        if name is not None:
-            self.change(subject=name, predictors=tuple(other for other in self.asked.predictors if other != name))
+    def _subject_chosen(self, name: str) -> None:
+        self.change(subject=name, predictors=tuple(other for other in self.asked.predictors if other != name))
 
     # -- how ---------------------------------------------------------------------------------------
 
@@ -355,16 +342,12 @@ def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name != BASELINE)
 
 
-def _tabs(task: Task, keys: Mapping[Task, str]) -> Content:
+def _tabs(task: Task) -> Content:
     parts: list[str | tuple[str, str]] = []
     for name, title in _TASKS.items():
-        text = f"{keys[name]} {title}".strip()
+        text = f"{key_of(f'combine.{name}')} {title}".strip()
         parts.append((f"[{text}]", "bold $text-accent") if name == task else f" {text} ")
     return Content.assemble(*parts)
-
-
-def _head(text: str) -> Content:
-    return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
 
 
 def _caption(sheet: CombinedTable, place: int, count: int) -> Content:
@@ -385,10 +368,6 @@ def _column(table: Table, place: int, title: str) -> TableColumn:
     if place < table.left:
         return TableColumn(key, title, min(width, _UNCUT_CELLS), width)
     return TableColumn(key, title, width, width, "right")
-
-
-def _rows(sheet: CombinedTable) -> list[TableRow]:
-    return [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
 
 
 def _cells(sheet: CombinedTable, place: int) -> tuple[Cell, ...]:

@@ -15,7 +15,7 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import compare_view as view
 from workbench.app.tui.kit.accuracy_view import WORDS, group_name
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
@@ -120,10 +120,8 @@ class CompareScreen(TableScreen, FigureScreen):
     def count(self, asked: Pair) -> None:
         self.asked = asked
         self.say("reading …")
-        self.count_in_thread(partial(self._read, asked), self._show, group="compare")
-
-    def _read(self, pair: Pair) -> PairedComparison:
-        return compared(self.project, pair.a, pair.b, by=pair.by, **counting(pair))
+        work = partial(compared, self.project, asked.a, asked.b, by=asked.by, **counting(asked))
+        self.count_in_thread(work, self._show, group="compare")
 
     def _show(self, found: PairedComparison) -> None:
         assert self.asked is not None
@@ -202,11 +200,10 @@ class CompareScreen(TableScreen, FigureScreen):
         if self.asked is not None:
             choices = [Choice(name, printable(name)) for name in self.verifiers]
             menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
-            self.app.push_screen(menu, partial(self._picked, side))
+            choose(self, menu, partial(self._picked, side))
 
-    def _picked(self, side: Literal["a", "b"], name: str | None) -> None:
-        if self.asked is None or name is None:
-            return
+    def _picked(self, side: Literal["a", "b"], name: str) -> None:
+        assert self.asked is not None
         a, b = (name, self.asked.b) if side == "a" else (self.asked.a, name)
         if a == b:
             a, b = self.asked.b, self.asked.a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -9,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
@@ -20,7 +22,7 @@ _MIN_SCROLLED_LINES = 10
 _ENTER = {"confirm-no": "No", "confirm-yes": "Yes"}
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(ModalScreen[bool | None]):
     CSS_PATH = "confirm.tcss"
     AUTO_FOCUS: ClassVar[str] = "#confirm-no"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -53,3 +55,13 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
+
+
+def confirm(asker: DOMNode, title: str, text: str, then: Callable[[], object]) -> None:
+    """Ask, and call ``then`` after a yes."""
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            then()
+
+    asker.app.push_screen(ConfirmScreen(title, text), answered)

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card_texts import about, kind_words, side_words, undone
-from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
@@ -64,9 +64,6 @@ class ConflictsScreen(TableScreen, PersonScreen):
     action_open = TableScreen.action_open_row
     _person = ""
     _kinds: Sequence[ConflictClass] = ()
-
-    def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, "…"
 
     def begin(self, name: str) -> None:
         self._person = name
@@ -294,26 +291,22 @@ class ConflictClassScreen(TableScreen):
     def action_unsuitable(self) -> None:
         if self._ready():
             reasons = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
-            self.app.push_screen(ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
+            choose(self, ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
 
-    def _reason_chosen(self, reason: str | None) -> None:
-        if reason is not None:
-            self._ask(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
+    def _reason_chosen(self, reason: str) -> None:
+        self._ask(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
 
     def action_type(self) -> None:
         if self._ready():
-            self.app.push_screen(TypePicker(prompt="Which answer type do they have?"), self._type_chosen)
-
-    def _type_chosen(self, subtype: str | None) -> None:
-        if subtype is not None:
-            self._ask(Ruling(subtype=subtype), Content(type_display(subtype)))
+            picker = TypePicker(prompt="Which answer type do they have?")
+            choose(self, picker, lambda code: self._ask(Ruling(subtype=code), Content(type_display(code))))
 
     def _ask(self, ruling: Ruling, words: Content) -> None:
         question = SettleMany(len(self._selected), words, needs_note=ruling.reason == "other")
-        self.app.push_screen(question, partial(self._answered, ruling))
+        choose(self, question, partial(self._answered, ruling))
 
-    def _answered(self, ruling: Ruling, note: str | None) -> None:
-        if note is None or self._opened is None:
+    def _answered(self, ruling: Ruling, note: str) -> None:
+        if self._opened is None:
             return
         self._busy = True
         opened = self._opened

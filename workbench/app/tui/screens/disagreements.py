@@ -19,8 +19,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
@@ -205,11 +204,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self._tell()
         choices = [Choice(name, view.choice(name, counts[name])) for name in QUEUES]
         menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.asked.queue,), wide=True)
-        self.app.push_screen(menu, self._queue_chosen)
-
-    def _queue_chosen(self, name: str | None) -> None:
-        if name is not None:
-            self.change(queue=name)
+        choose(self, menu, lambda name: self.change(queue=name))
 
     @on(QueueList.Chosen)
     def _queue_clicked(self, event: QueueList.Chosen) -> None:
@@ -227,22 +222,17 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _ask_verifiers(self, names: tuple[str, ...]) -> None:
         present = self.found.queue.verifiers if self.found is not None else self.asked.verifiers
-        self.app.push_screen(ManyMenu("Which verifiers take part?", names, present), self._verifiers_chosen)
+        choose(self, ManyMenu("Which verifiers take part?", names, present), self._verifiers_chosen)
 
-    def _verifiers_chosen(self, chosen: tuple[str, ...] | None) -> None:
-        if chosen is not None:
-            self.change(verifiers=chosen, k=None, against=self.asked.against if self.asked.against in chosen else "")
+    def _verifiers_chosen(self, chosen: tuple[str, ...]) -> None:
+        self.change(verifiers=chosen, k=None, against=self.asked.against if self.asked.against in chosen else "")
 
     def action_choose_against(self) -> None:
         if self.found is not None:
             choices = [Choice("", "all rows")]
             choices += [Choice(name, printable(name)) for name in self.found.queue.verifiers]
             menu = ChoiceMenu("Only rows where this verifier disagrees", choices, first=0, chosen=(self.asked.against,))
-            self.app.push_screen(menu, self._against_chosen)
-
-    def _against_chosen(self, name: str | None) -> None:
-        if name is not None:
-            self.change(against=name)
+            choose(self, menu, lambda name: self.change(against=name))
 
     def cleared(self) -> bool:
         if self.asked.against:
@@ -408,16 +398,12 @@ class ErrorCountsScreen(WorkbenchScreen):
         Action("errors.again", "r", "again", "Read again", "Count again.", False),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.part: Part | None = _PARTS[0]
-        self.lines: list[ErrorLine] = []
+    part: Part | None = _PARTS[0]
+    lines: Sequence[ErrorLine] = ()
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield DataTable[Text](id="errors-table", fixed_columns=1, cell_padding=0)
         yield Static(id="errors-cell", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_screen_resume(self) -> None:
         self.action_again()

@@ -14,11 +14,9 @@ from textual.widgets import Static
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
-from workbench.app.tui.kit.choices import ManyMenu
+from workbench.app.tui.kit.choices import ManyMenu, choose
 from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.core.selection import Condition
@@ -171,14 +169,12 @@ class FamilyScreen(FigureScreen):
         self.measure: Measure = "difference"
         self.sheet: FamilySheet | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Compare all", "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="family-caption", markup=False)
         yield Static("", id="family-legend", markup=False)
         yield FilteredMatrix(id="family-matrix")
         yield Static("", id="family-together", markup=False)
         yield Static("", id="family-cell", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(Matrix).focus()
@@ -245,11 +241,9 @@ class FamilyScreen(FigureScreen):
 
     def action_choose(self) -> None:
         menu = ManyMenu("Compare", self.verifiers, self.asked.verifiers or self.verifiers)
-        self.app.push_screen(menu, self._chosen)
+        choose(self, menu, self._chosen)
 
-    def _chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is None:
-            return
+    def _chosen(self, names: tuple[str, ...]) -> None:
         if len(names) < 2:
             self.notify("Choose two or more.", markup=False)
             return

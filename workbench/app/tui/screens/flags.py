@@ -81,10 +81,9 @@ class FlagsScreen(TableScreen, LiveScreen):
         if (flag := self._chosen) is not None:
             self.ask_line(_title(flag), flag.completion, partial(self._answered, flag))
 
-    def _answered(self, flag: Flag, said: str | None) -> None:
-        if said:
-            work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
-            self.in_background(work, partial(self._stored, flag), group="flags-answer", exclusive=False)
+    def _answered(self, flag: Flag, said: str) -> None:
+        work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
+        self.in_background(work, partial(self._stored, flag), group="flags-answer", exclusive=False)
 
     def _stored(self, flag: Flag, done: Answered) -> None:
         self.line_stored(_title(flag), flag.completion)

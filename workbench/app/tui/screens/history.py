@@ -14,9 +14,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit
-from workbench.app.tui.kit.title_bar import TitleBar, label_line, stored_words
+from workbench.app.tui.kit.title_bar import label_line, stored_words
 from workbench.app.tui.person import PersonScreen, person_action
 from workbench.core.text.figures import minute
 from workbench.labelling.adjudicating import AdjudicationSession, OwnDecision
@@ -45,13 +44,11 @@ class HistoryScreen(PersonScreen):
     _person = ""
     _entries: Sequence[Entry] = ()
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("History", "…")
+    def content(self) -> ComposeResult:
         yield OptionList(markup=False, id="history-list")
         annotate, adjudicate = key_of("history.annotate"), key_of("history.adjudicate")
         empty = f"There are no labels or decisions yet: {annotate} opens Annotate, {adjudicate} Adjudicate."
         yield Static(empty, id="history-empty", markup=False)
-        yield Footer(show_command_palette=False)
 
     def begin(self, name: str) -> None:
         self._person = name
@@ -124,13 +121,4 @@ def _line(entry: Entry) -> Content:
         past = "" if entry.stands else "  no longer in force"
         said = Content.assemble("decided  ", stored_words(entry.ruling), (past, "$text-warning"))
         return Content.assemble((f"{when}  ", "$text-muted"), said, *question)
-    said = label_line(
-        verdict=entry.verdict,
-        reason=entry.reason or None,
-        subtype=entry.subtype or None,
-        unsure=entry.unsure,
-        tags=entry.tags,
-        partial=entry.partial,
-        note=entry.note,
-    )
-    return Content.assemble((f"{when}  ", "$text-muted"), said, *question)
+    return Content.assemble((f"{when}  ", "$text-muted"), label_line(entry), *question)

@@ -21,9 +21,7 @@ from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
 from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, verifier_lines
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.verbs import verb_of
 from workbench.core.run import ACTIVE
@@ -94,7 +92,7 @@ class HomeScreen(LiveScreen):
     """
 
     CSS_PATH = "home.tcss"
-    TITLE_TEXT = "Home"
+    TITLE_TEXT, PALETTE = "Home", True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"home.{name}", "", f"app.open_screen('{name}')", one.title, f"Open {one.title}: {one.text}.", False)
@@ -129,9 +127,11 @@ class HomeScreen(LiveScreen):
         self._measure_later: Timer | None = None
         self._watch: Watch | None = None
 
-    def compose(self) -> ComposeResult:
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, self._who()
+
+    def content(self) -> ComposeResult:
         person = self.workbench.annotator
-        yield TitleBar(self.TITLE_TEXT, self._who())
         with Vertical(id="home-menu-box"):
             yield OptionList(*self._menu(), id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
@@ -145,7 +145,6 @@ class HomeScreen(LiveScreen):
                     with Vertical(id=f"home-{name}", classes="panel") as panel:
                         panel.border_title = title
                         yield Static("…", markup=False)
-        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#home-briefing").focus()
@@ -254,9 +253,8 @@ class HomeScreen(LiveScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE, "wide")
-        self.call_after_refresh(self._redraw)
 
-    def _redraw(self) -> None:
+    def redraw(self) -> None:
         if self._seen.matters or self._seen.facts is not None:
             self._fill()
 
@@ -286,7 +284,7 @@ class HomeScreen(LiveScreen):
         if name == "datasets":
             return overview.datasets_panel(counts.datasets, width)
         if name == "people":
-            return _people(counts, width)
+            return overview.people_panel(counts.people, width)
         shown = sorted(seen.facts.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_MAX_RUNS]
         return overview.runs_panel(shown, width)
 
@@ -313,7 +311,8 @@ class HomeScreen(LiveScreen):
         waiting = self._seen.facts is not None and (self._late is None or not matters)
         lines = [matter_text(number, one, width) for number, one in enumerate(matters, 1)]
         briefing.set_options(lines or [_unread()] * waiting)
-        same = (place for place, one in enumerate(matters) if chosen and _same(one, chosen))
+        about = chosen and (chosen.kind, chosen.about)
+        same = (place for place, one in enumerate(matters) if (one.kind, one.about) == about)
         briefing.highlighted = next(same, 0 if matters else None)
         briefing.border_title = f"Open · {'more is being counted …' if waiting else 'enter or its key leads there'}"
         self.call_after_refresh(self._make_room)
@@ -383,10 +382,6 @@ def _measured(facts: ProjectFacts, version: int | None) -> Late:
     return Late(version, matters=matters(facts, late=True), standing=facts.accuracy_ranking)
 
 
-def _same(one: Matter, other: Matter) -> bool:
-    return (one.kind, one.about) == (other.kind, other.about)
-
-
 def _states(found: Status, width: int) -> Content:
     if not found.items and not found.quarantined:
         return Content()
@@ -397,7 +392,3 @@ def _states(found: Status, width: int) -> Content:
         refused = f"\n! rows rejected at import ({DESTINATIONS['quarantine'].keys}): {found.quarantined:,}"
         text += Content.styled(refused, "$text-warning")
     return text
-
-
-def _people(found: Status, width: int) -> Content:
-    return overview.people_panel(found.people, width)

@@ -19,16 +19,14 @@ from textual.widgets import Input, Static
 from workbench.app.tui.form import FormField, FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import import_view
-from workbench.app.tui.kit.choices import Choice
+from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import possible_names, several_begin
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
-from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.core.errors import OptionError, WorkbenchError
 from workbench.core.progress import raise_if_cancelled
 from workbench.core.project import Project
 from workbench.interchange.importing import (
@@ -49,13 +47,11 @@ _DATASET: Final = "data-set"
 _VERDICTS: Final = "verdicts"
 _EQUAL: Final = "keep-equal"
 _KEPT: Final = "yes"
-_IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
 _TYPES: Final = {"type", "subtype"}
 _OF_VERDICTS: Final = "columns with verdicts or scores; each selected one becomes a verifier"
 _OF_EQUAL: Final = "equal rows without ids: one item, or samples that count separately"
-_ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
@@ -109,7 +105,8 @@ class ImportScreen(FormScreen):
     """
 
     CSS_PATH = "import_data.tcss"
-    TITLE_TEXT = "Import"
+    TITLE_TEXT, REMARK, FORM = "Import", "rows of CSV, TSV, XLSX, JSON, Parquet or logs", "import-fields"
+    STOPPED = "Stopped. Stored rows stay; importing the file again continues."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("import.store", "f4,ctrl+r", "store", "Import", "Import what is shown.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
@@ -130,21 +127,18 @@ class ImportScreen(FormScreen):
         self._path: Path | None = None
         self._gave: dict[str, _MovedColumn] = {}
         self._later: Timer | None = None
-        self._progress: Timer | None = None
         self._bytes = 0
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, _ABOUT)
-        with VerticalScroll(id="import-fields", can_focus=False):
-            yield option_field(FormField(name=_FILE, about="", is_path=True))
-            yield Vertical(id="import-columns")
-        yield Static(classes="form-trouble", markup=False)
+    def fields(self) -> ComposeResult:
+        yield option_field(FormField(name=_FILE, about="", is_path=True))
+        yield Vertical(id="import-columns")
+
+    def content(self) -> ComposeResult:
+        yield from super().content()
         with VerticalScroll(id="import-preview"):
             yield Static(f"Enter a file's name, or pick a file with {key_of('import.pick')}.", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self._field(_FILE).line.focus()
         self.take_up([self._field(_FILE)])
         if left := self._field(_FILE).value:
             self._field(_FILE).select()
@@ -158,13 +152,12 @@ class ImportScreen(FormScreen):
     def action_pick(self) -> None:
         typed = Path(self._field(_FILE).value or self.project.path.parent).expanduser().absolute()
         folder = typed if typed.is_dir() else typed.parent
-        self.app.push_screen(FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
+        choose(self, FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
 
-    def _picked(self, path: Path | None) -> None:
-        if path is not None:
-            with self.prevent(OptionField.Changed):  # it would clear the messages about the file
-                self._field(_FILE).value = str(path)
-            self._look_at(path.expanduser())
+    def _picked(self, path: Path) -> None:
+        with self.prevent(OptionField.Changed):  # it would clear the messages about the file
+            self._field(_FILE).value = str(path)
+        self._look_at(path.expanduser())
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -326,31 +319,22 @@ class ImportScreen(FormScreen):
         self.query_one("#import-preview Static", Static).update(printable(text))
 
     def trouble(self, error: BaseException | None) -> None:
-        self._rest()
         if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
             self._show("")
         super().trouble(error)
 
     # -- the import --------------------------------------------------------------------------------
 
-    @property
-    def is_importing(self) -> bool:
-        return self._progress is not None
-
     def action_store(self) -> None:
-        if self.is_importing:
+        if self.is_at_work:
             return
         self.complain("")
-        try:
-            request = self.request()
-        except UsageError as error:
-            self.trouble(error)
+        request = self.attempt(self.request)
+        if request is None:
             return
         self._bytes = 0
-        self._progress = self.set_interval(0.5, partial(self._tell_progress, request.path))
-        self.say(f"importing … {key_of('import.back')} stops it")
         work = partial(request.store, self.project, self._read)
-        self.in_background(work, self._stored, group=_IMPORT, stops=True)
+        self.begin(work, self._stored, partial(self._tell_progress, request.path), 0.5)
 
     def _read(self, many: int) -> None:
         self._bytes += many
@@ -360,26 +344,12 @@ class ImportScreen(FormScreen):
         size = max(path.stat().st_size, 1) if path.exists() else 1
         self.say(f"importing: {min(self._bytes / size, 1):.0%} · {key_of('import.back')} stops it; stored rows stay")
 
-    def _rest(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-        self.say(_ABOUT)
-
     def _stored(self, report: ImportReport) -> None:
-        self._rest()
+        self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
         self.notify(import_view.imported(report), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
-
-    def action_back(self) -> None:
-        if self.is_importing:
-            self.workers.cancel_group(self, _IMPORT)
-            self._rest()
-            self.notify("Stopped. Stored rows stay; importing the file again continues.", markup=False)
-        else:
-            self.workbench.action_go_back()
 
     def action_command(self) -> None:
         from workbench.app.tui.screens.verb import show_command

@@ -16,10 +16,9 @@ from textual.widgets import Static
 from workbench.app.tui.item_decisions import coordinating_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import reader_messages
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.item_panes import (
     PANES,
     TEXTS,
@@ -103,7 +102,7 @@ class ItemScreen(Reviewing):
     """
 
     CSS_PATH = "item.tcss"
-    TITLE_TEXT = "Item"
+    TITLE_TEXT, PROMPT = "Item", True
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS
 
@@ -122,23 +121,17 @@ class ItemScreen(Reviewing):
         self._ahead: ReadyItem | None = None
         self._desk: ReviewDesk | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "…")
+    def content(self) -> ComposeResult:
         yield Static(markup=False, id="item-facts")
         yield Static(markup=False, id="item-card")
         yield Static(markup=False, id="item-review")
         with Container(id="item-panes"):
             for name in PANES:
                 yield Reader(title=name.capitalize(), id=f"item-{name}")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self._pane("completion").focus()
         self.call_after_refresh(self._open_first)
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._show_evidence)
 
     def _pane(self, name: str) -> Reader:
         return self.query_one(f"#item-{name}", Reader)
@@ -221,7 +214,7 @@ class ItemScreen(Reviewing):
             reader.set_title(pane.title)
             reader.border_subtitle = ""
             reader.show(pane.text)
-        self._show_evidence()
+        self.redraw()
         self.action_answer()
         self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
         if self._search and (found.view.raw or self._sought_in != found.item.id):
@@ -238,7 +231,7 @@ class ItemScreen(Reviewing):
         elif not found.view.raw and any(snippet(getattr(found.item, name), self._search) for name in TEXTS):
             self._change_view(found.view._replace(raw=True))
 
-    def _show_evidence(self) -> None:
+    def redraw(self) -> None:
         if self._shown is None:
             return
         reader, view, chosen = self._pane("evidence"), self._shown.view, self.chosen
@@ -259,10 +252,8 @@ class ItemScreen(Reviewing):
     def _read_ahead(self, step: int) -> None:
         beside = self._neighbour_id(step)
         if beside is not None and (self._ahead is None or self._ahead.item.id != beside):
-            self.in_background(self._reader_of(beside, revealing=False), self._keep, group="item-ahead")
-
-    def _keep(self, found: ReadyItem) -> None:
-        self._ahead = found
+            keep = partial(setattr, self, "_ahead")
+            self.in_background(self._reader_of(beside, revealing=False), keep, group="item-ahead")
 
     def _neighbour_id(self, step: int) -> int | None:
         if self._index is None or not 0 <= self._index + step < len(self._neighbours):
@@ -385,15 +376,14 @@ class ItemScreen(Reviewing):
             self._what_if((self.chosen or verdicts[0]).verifier)
         elif verdicts:
             choices = [Choice(one.verifier, f"{one.verifier}: {one.verdict}") for one in verdicts]
-            self.app.push_screen(ChoiceMenu("Which verifier's options?", choices), self._what_if)
+            choose(self, ChoiceMenu("Which verifier's options?", choices), self._what_if)
         else:
             self.notify("No verifier has judged this item yet.", markup=False)
 
-    def _what_if(self, verifier: str | None) -> None:
+    def _what_if(self, verifier: str) -> None:
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
-        if verifier is not None:
-            self.app.push_screen(WhatIfScreen(verifier, self.completion))
+        self.app.push_screen(WhatIfScreen(verifier, self.completion))
 
     def action_answer(self) -> None:
         for name in ("reference", "completion"):

@@ -9,17 +9,14 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from workbench.app.demo import sample_folder
 from workbench.app.tui.form import FormField, FormScreen, option_field
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.replays import ReplayServer
 from workbench.core.errors import FormatError, OptionError
 from workbench.core.text.figures import counted
@@ -45,7 +42,8 @@ class ReplayScreen(FormScreen):
     """
 
     CSS_PATH = "replay.tcss"
-    TITLE_TEXT = "Replay"
+    TITLE_TEXT, FORM = "Replay", "replay-form"
+    REMARK = "recorded replies replace a model server; no model is called"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("replay.serve", "f4,ctrl+r", "serve", "Serve", "Serve the recorded replies.", priority=True),
         Action("replay.stop", "f8", "stop", "Stop", "Stop serving.", priority=True),
@@ -56,18 +54,13 @@ class ReplayScreen(FormScreen):
         super().__init__()
         self._then, self._port = then, port
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "recorded replies replace a model server; no model is called")
-        with VerticalScroll(id="replay-form", can_focus=False):
-            yield option_field(FormField(name=_FILE, about=_ABOUT[_FILE], value=_sample(), is_path=True))
-            yield option_field(FormField(name=_PORT, about=_ABOUT[_PORT], value=self._port))
-            yield Static(_LIFE, id="replay-life", markup=False)
-            yield Static(id="replay-served", markup=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def fields(self) -> ComposeResult:
+        yield option_field(FormField(name=_FILE, about=_ABOUT[_FILE], value=_sample(), is_path=True))
+        yield option_field(FormField(name=_PORT, about=_ABOUT[_PORT], value=self._port))
+        yield Static(_LIFE, id="replay-life", markup=False)
+        yield Static(id="replay-served", markup=False)
 
     def on_mount(self) -> None:
-        self.query(OptionField).first().line.focus()
         self._show_served()
 
     def _show_served(self) -> None:
@@ -89,7 +82,7 @@ class ReplayScreen(FormScreen):
         self.complete(self.query_one(f"#option-{_FILE}", OptionField), self.action_serve)
 
     def action_serve(self) -> None:
-        values = {field.option: field.value for field in self.query(OptionField)}
+        values = self.values()
         self.in_background(partial(self._serve, values[_FILE], values[_PORT]), self._served, group="replay")
 
     def _serve(self, file: str, port: str) -> ReplayServer:

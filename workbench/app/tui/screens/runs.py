@@ -15,11 +15,9 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import run_view
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.screens.start_run import (
     ChosenVerifier,
     SetUpRunScreen,
@@ -44,18 +42,19 @@ class RunDetailScreen(LiveScreen):
     """The facts of one run, kept up to date while it is active."""
 
     CSS_PATH = "run_detail.tcss"
-    TITLE_TEXT = "Run"
+    TITLE_TEXT, PALETTE = "Run", True
 
     def __init__(self, run: int) -> None:
         super().__init__()
         self.run_number = run
         self._info: RunInfo | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar("Run", str(self.run_number))
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, str(self.run_number)
+
+    def content(self) -> ComposeResult:
         with VerticalScroll(id="run-detail"):
             yield Static("…", markup=False)
-        yield Footer()
 
     def read(self) -> tuple[RunInfo, RunCosts]:
         info = run_info(self.project, self.run_number)
@@ -217,40 +216,19 @@ class RunsScreen(TableScreen, LiveScreen):
         if not request.asks_server:
             self._do(partial(self._started, request))
             return
-        work = partial(
-            estimate,
-            self.project,
-            request.kind,
-            request.options,
-            request.name,
-            request.selection,
-            in_batches=request.in_batches,
-        )
+        work = partial(estimate, self.project, *request.run, in_batches=request.in_batches)
         self.in_background(work, partial(self._confirm, request), group="estimate")
 
     def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._do(partial(self._started, request))
-
+        start = partial(self._do, partial(self._started, request))
         if expected is None:
-            answered(True)
+            start()
             return
-        title = f"Start {printable(request.name or request.kind)}?"
         text = run_view.estimate_text(expected, in_batches=request.in_batches)
-        self.app.push_screen(ConfirmScreen(title, text), answered)
+        confirm(self, f"Start {printable(request.name or request.kind)}?", text, start)
 
     def _started(self, request: StartRequest, trust: bool) -> RunInfo:
-        return verifying.start(
-            self.project,
-            request.kind,
-            request.options,
-            request.name,
-            request.selection,
-            workers=None,
-            trust=trust,
-            in_batches=request.in_batches,
-        )
+        return verifying.start(self.project, *request.run, trust=trust, in_batches=request.in_batches)
 
     def action_pause(self) -> None:
         if (run := self.chosen) is not None:
@@ -276,12 +254,8 @@ class RunsScreen(TableScreen, LiveScreen):
             self.notify(f"Run {run.run} is {run.state}: there is nothing to cancel.", markup=False)
             return
         text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._do(lambda _: verifying.cancel(self.project, run.run))
-
-        self.app.push_screen(ConfirmScreen("Cancel this run?", text), answered)
+        cancel = partial(verifying.cancel, self.project, run.run)
+        confirm(self, "Cancel this run?", text, lambda: self._do(lambda _: cancel()))
 
     def _do(self, ask: Callable[[bool], RunInfo]) -> None:
         trusting(self, ask, self._done, group="ask")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
@@ -17,19 +17,15 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.form import FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import set_view as view
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.set_forms import KINDS, BuildForm, build, prefilled_form
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.records import PUBLISHABLE, Publication, SetDetail, SetDiff, SetLine
-from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.core.sets import SetName, SetReport
@@ -110,12 +106,10 @@ class SetsScreen(TableScreen, LiveScreen):
         Action("sets.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sets: list[SetLine] = []
-        self.detail: SetDetail | None = None
-        self._arrive_at: str | None = None
-        self._reading_of: str | None = None  # a set whose detail is on its way
+    sets: Sequence[SetLine] = ()
+    detail: SetDetail | None = None
+    _arrive_at: str | None = None
+    _reading_of: str | None = None  # a set whose detail is on its way
 
     # -- reading and showing -----------------------------------------------------------------------
 
@@ -216,21 +210,20 @@ class SetsScreen(TableScreen, LiveScreen):
         if not others:
             self.notify("There is no other set yet.", markup=False)
             return
-        self.app.push_screen(ChoiceMenu("Compare with", [Choice(name, name) for name in others]), self._diff)
+        choose(self, ChoiceMenu("Compare with", [Choice(name, name) for name in others]), self._diff)
 
-    def _diff(self, old: str | None) -> None:
-        if old is not None and (line := self.chosen) is not None:
+    def _diff(self, old: str) -> None:
+        if (line := self.chosen) is not None:
             self.app.push_screen(SetDiffScreen(old, line.full_name))
 
     # -- building and publishing -------------------------------------------------------------------
 
     def action_build(self) -> None:
         choices = [Choice(kind, f"{kind}: {about}") for kind, about in KINDS.items()]
-        self.app.push_screen(ChoiceMenu("Build", choices, wide=True), self._choose_judges)
+        choose(self, ChoiceMenu("Build", choices, wide=True), self._choose_judges)
 
-    def _choose_judges(self, kind: str | None) -> None:
-        if kind is not None:
-            self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
+    def _choose_judges(self, kind: str) -> None:
+        self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
 
     def _build(self, kind: str, verifiers: tuple[str, ...]) -> None:
         judges = tuple(name for name in verifiers if name != BASELINE)
@@ -271,7 +264,7 @@ class Freeze(Protocol):
         """Freeze it; raise `UsageError` if a set of that name differs and no new version is requested."""
 
 
-class SetPlanScreen(WorkbenchScreen):
+class SetPlanScreen(FormScreen):
     """The report of a dry run; enter freezes it.
 
     Args:
@@ -281,7 +274,7 @@ class SetPlanScreen(WorkbenchScreen):
     """
 
     CSS_PATH = "set_plan.tcss"
-    TITLE_TEXT = "Plan of a set"
+    TITLE_TEXT, REMARK = "Plan of a set", "nothing has been written yet"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-plan.freeze", "enter", "freeze(False)", "Freeze", "Freeze the set under its name."),
         Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze it as a new version."),
@@ -294,12 +287,10 @@ class SetPlanScreen(WorkbenchScreen):
         self._freeze = freeze
         self._then = then
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "nothing has been written yet")
+    def content(self) -> ComposeResult:
         with VerticalScroll(id="plan-text"):
             yield Static(view.plan(self.report), markup=False)
-        yield Static(id="plan-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Static(classes="form-trouble", markup=False)
 
     def action_freeze(self, new_version: bool) -> None:
         self.say("freezing …")
@@ -307,22 +298,14 @@ class SetPlanScreen(WorkbenchScreen):
 
     def _frozen(self, report: SetReport) -> None:
         if report.version is None:
-            self._complain(_WAITING)
+            self.complain(_WAITING)
             return
         self.app.pop_screen()
         self._then(report)
 
-    def trouble(self, error: BaseException | None) -> None:
-        if isinstance(error, WorkbenchError):
-            self._complain(str(error))
-        else:
-            super().trouble(error)
-
-    def _complain(self, text: str) -> None:
+    def complain(self, text: str) -> None:
         self.say("nothing has been written")
-        trouble = self.query_one("#plan-trouble", Static)
-        trouble.update(Content(f"! {printable(text)}"))
-        trouble.display = True
+        super().complain(text)
 
 
 class BuildSetScreen(FormScreen):
@@ -334,7 +317,7 @@ class BuildSetScreen(FormScreen):
     """
 
     CSS_PATH = "build_set.tcss"
-    TITLE_TEXT = "Build a set"
+    TITLE_TEXT, FORM = "Build a set", "build-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show the planned set.", priority=True),
         Action("build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
@@ -345,16 +328,14 @@ class BuildSetScreen(FormScreen):
         self.form = form
         self._then = then
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(f"Build: {self.form.kind}", KINDS[self.form.kind])
-        with VerticalScroll(id="build-form", can_focus=False):
-            yield from map(option_field, self.form.fields)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        return f"Build: {self.form.kind}", KINDS[self.form.kind]
+
+    def fields(self) -> ComposeResult:
+        yield from map(option_field, self.form.fields)
 
     def on_mount(self) -> None:
         self.take_up(self.query(OptionField))
-        self.query(OptionField).first().line.focus()
 
     @on(Input.Submitted)
     def action_plan(self) -> None:
@@ -398,7 +379,7 @@ class PublishSetScreen(FormScreen):
     """
 
     CSS_PATH = "publish_set.tcss"
-    TITLE_TEXT = "Publish"
+    TITLE_TEXT, REMARK, FORM = "Publish", _ABOUT, "publish-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("publish.write", "f4,ctrl+r", "write", "Write (enter)", "Write the folder.", priority=True),
         Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
@@ -410,27 +391,24 @@ class PublishSetScreen(FormScreen):
         self._begin_with, self._finished = name, finished
         self._writing = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, _ABOUT)
+    def fields(self) -> ComposeResult:
         folder = self.project.path.parent / SetName.parse(self._begin_with).name.replace("/", "-")
         names = [Choice("no", "no: pseudonyms"), Choice(_YES, "yes")]
         replace = [Choice("no", "no"), Choice(_YES, "yes: if it was published, and is unchanged since")]
-        with VerticalScroll(id="publish-form", can_focus=False):
-            yield OptionField("folder", "the folder; it appears whole or not at all", value=str(folder))
-            yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
-            sets = [Choice(name, name) for name in self._finished]
-            yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
-            yield OptionField("title", "title on the card; by default the sets' names")
-            yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
-            yield OptionField("names", "annotators' names in the labels", names)
-            yield OptionField("replace", "a folder that is there", replace)
+        yield OptionField("folder", "the folder; it appears whole or not at all", value=str(folder))
+        yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
+        sets = [Choice(name, name) for name in self._finished]
+        yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
+        yield OptionField("title", "title on the card; by default the sets' names")
+        yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
+        yield OptionField("names", "annotators' names in the labels", names)
+        yield OptionField("replace", "a folder that is there", replace)
+
+    def below(self) -> ComposeResult:
         yield Static(id="publish-written", markup=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.take_up(self.query(OptionField))
-        self.query(OptionField).first().line.focus()
 
     @on(Input.Submitted)
     def action_write(self) -> None:

@@ -22,10 +22,9 @@ from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.title_bar import Line, TitleBar
+from workbench.app.tui.kit.option_field import OptionField, OptionSection
+from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.screens.add_judge import OptionSection
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.errors import OptionError, UsageError
@@ -174,6 +173,11 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     asks_server: bool = False
     in_batches: bool = False
 
+    @property
+    def run(self) -> tuple[str, dict[str, str], str | None, Selection]:
+        """Return what identifies the run: verifier, options, name and items."""
+        return self.kind, self.options, self.name, self.selection
+
 
 _WHERE = "items"
 _NAME = "name"
@@ -198,7 +202,7 @@ class SetUpRunScreen(ServerTestScreen):
     """
 
     CSS_PATH = "set_up_run.tcss"
-    TITLE_TEXT = "Start a verifier"
+    TITLE_TEXT, FORM = "Start a verifier", "set-up-run"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
         Action("set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few, and show why.", priority=True),
@@ -214,25 +218,22 @@ class SetUpRunScreen(ServerTestScreen):
         super().__init__()
         self.chosen = chosen
         self._then, self._filled = then, filled
-        self._sections: list[OptionSection] = []
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(f"Start {printable(self.chosen.name)}", self._about)
-        with VerticalScroll(id="set-up-run", can_focus=False):
-            about = "which items: conditions such as type=A state=final; empty: all"
-            yield option_field(FormField(name=_WHERE, about=about, value=self._filled.get(_WHERE, "")))
-            if not self.chosen.is_configured:
-                about = f"its name in tables; empty: {self.chosen.name}. Other options need another name"
-                yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
-            else:
-                yield Static(self._ready, id="set-up-ready", markup=False)
-            if self.asks_server:
-                about = "how calls are sent; OpenAI, Anthropic, Gemini and Mistral accept batches"
-                yield option_field(FormField(name=_BATCH, about=about, choices=_BATCHES, value="no"))
-            yield Vertical(id="set-up-sections")
-        yield Static(classes="form-tested", markup=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        return f"Start {printable(self.chosen.name)}", self._about
+
+    def fields(self) -> ComposeResult:
+        about = "which items: conditions such as type=A state=final; empty: all"
+        yield option_field(FormField(name=_WHERE, about=about, value=self._filled.get(_WHERE, "")))
+        if not self.chosen.is_configured:
+            about = f"its name in tables; empty: {self.chosen.name}. Other options need another name"
+            yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
+        else:
+            yield Static(self._ready, id="set-up-ready", markup=False)
+        if self.asks_server:
+            about = "how calls are sent; OpenAI, Anthropic, Gemini and Mistral accept batches"
+            yield option_field(FormField(name=_BATCH, about=about, choices=_BATCHES, value="no"))
+        yield Vertical(id="set-up-sections")
 
     @property
     def _about(self) -> str:
@@ -253,7 +254,6 @@ class SetUpRunScreen(ServerTestScreen):
         if not self.chosen.is_configured:
             work = partial(configuring.form_of, self.chosen.kind.name)
             self.in_background(work, self._show_sections, group="set-up-form")
-        self.query(OptionField).first().line.focus()
 
     def _show_sections(self, sections: tuple[FormSection, ...]) -> None:
         self.run_worker(self._build(sections), group="set-up-sections", exclusive=True)
@@ -262,14 +262,11 @@ class SetUpRunScreen(ServerTestScreen):
         made = [OptionSection(section, self._filled) for section in sections]
         async with self.batch():
             await self.query_one("#set-up-sections").mount_all(made)
-        self._sections = made
-        self._hide_unused()
+        self.hide_unused()
 
     @on(OptionField.Changed)
-    def _hide_unused(self) -> None:
-        values = self._options()
-        for section in self._sections:
-            section.show_used(values)
+    def _changed(self) -> None:
+        self.hide_unused()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("test", "replay") and not self.asks_server:
@@ -278,13 +275,6 @@ class SetUpRunScreen(ServerTestScreen):
 
     # -- what is filled in -------------------------------------------------------------------------
 
-    def _options(self) -> dict[str, str]:
-        return {name: value for section in self._sections for name, value in section.values().items()}
-
-    def _typed(self, name: str) -> str:
-        found = self.query(f"#option-{name}").results(OptionField)
-        return next((field.value for field in found), "")
-
     def request(self, project: Project) -> StartRequest:
         """Return the request; runs in a thread.
 
@@ -292,19 +282,19 @@ class SetUpRunScreen(ServerTestScreen):
             OptionError: The conditions or an option can't be parsed.
         """
         try:
-            conditions = browsing.read_conditions(self._typed(_WHERE), browsing.names(project)["verdict:"])
+            conditions = browsing.read_conditions(self.typed(_WHERE), browsing.names(project)["verdict:"])
         except UsageError as error:
             raise OptionError(_WHERE, str(error)) from None
         if not self.chosen.is_configured:
-            configuring.require_options(project, self.chosen.kind.name, self._options())
-            configuring.require_free_name(project, self.chosen.name, self._options(), self._typed(_NAME) or None)
-        in_batches = self._typed(_BATCH) == "yes"
+            configuring.require_options(project, self.chosen.kind.name, self.values())
+            configuring.require_free_name(project, self.chosen.name, self.values(), self.typed(_NAME) or None)
+        in_batches = self.typed(_BATCH) == "yes"
         if in_batches:
-            configuring.require_batches(project, self.chosen.name, self._options())
+            configuring.require_batches(project, self.chosen.name, self.values())
         return StartRequest(
             kind=self.chosen.name,
-            options=self._options(),
-            name=self._typed(_NAME) or None,
+            options=self.values(),
+            name=self.typed(_NAME) or None,
             selection=Selection(tuple(conditions)),
             asks_server=self.asks_server,
             in_batches=in_batches,
@@ -315,10 +305,6 @@ class SetUpRunScreen(ServerTestScreen):
         super().trouble(error)
 
     # -- actions -----------------------------------------------------------------------------------
-
-    @on(Input.Submitted)
-    def _next(self) -> None:
-        self.focus_next()
 
     def action_start(self) -> None:
         self.in_background(partial(self.request, self.project), self._start, group="set-up")
@@ -338,10 +324,10 @@ class SetUpRunScreen(ServerTestScreen):
             self.app.push_screen(TrialScreen(self.chosen.name, trial, self.action_start))
 
     def action_test(self) -> None:
-        self.ask_server(self.chosen.name, self._options())
+        self.ask_server(self.chosen.name, self.values())
 
     def action_save(self) -> None:
-        name, kind, options = self._typed(_NAME), self.chosen.kind.name, self._options()
+        name, kind, options = self.typed(_NAME), self.chosen.kind.name, self.values()
         work = partial(configuring.save, self.project, name, kind, options)
         self.in_background(work, partial(self._saved, name), group="set-up-save")
 
@@ -385,12 +371,12 @@ class TrialScreen(WorkbenchScreen):
         self.shown = shown
         self._verifier, self._then = name, then
 
-    def compose(self) -> ComposeResult:
-        remark = f"{_right(self.shown)}; these verdicts are not stored"
-        yield TitleBar(f"{printable(self._verifier)}, tried", remark)
+    def heading(self) -> tuple[str, str]:
+        return f"{printable(self._verifier)}, tried", f"{_right(self.shown)}; these verdicts are not stored"
+
+    def content(self) -> ComposeResult:
         with VerticalScroll(id="trial"):
             yield Static(trial_text(self.shown), markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one("#trial").focus()
@@ -427,7 +413,7 @@ def trial_text(shown: ShownTrial) -> Content:
 def _judged(line: VerdictLine, item: ItemDetail, reply: str, short_id: str) -> Content:
     mark, gold = OUTCOME_MARKS[line.verdict][0], OUTCOME_MARKS[item.gold][0]
     wrong = item.gold not in (_NO_GOLD, line.verdict)
-    reference, completion = (_answer(*pair) for pair in zip(_compared(line), browsing.final_answers(item), strict=True))
+    reference, completion = map(_answer, (line.reference_final, line.candidate_final), browsing.final_answers(item))
     return Content.assemble(
         (f"{mark} {line.verdict}", "bold"),
         (f" · gold {gold} {item.gold}", "bold $text-error" if wrong else ""),
@@ -435,10 +421,6 @@ def _judged(line: VerdictLine, item: ItemDetail, reply: str, short_id: str) -> C
         f"  {_in_a_line(item.question)}\n  reference {reference} │ completion {completion}",
         *((f"\n  {text}", style) for text, style in _why(line, reply) if text),
     )
-
-
-def _compared(line: VerdictLine) -> tuple[str | None, str | None]:
-    return line.reference_final, line.candidate_final
 
 
 def _answer(compared: str | None, found: FinalAnswer) -> str:

@@ -14,19 +14,15 @@ from textual.widgets import Static, TextArea
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.text_editor import TextEditor
-from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.screens.add_judge import PreviewScreen
-from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.add_judge import show_preview
+from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail
-from workbench.measuring import browsing
 from workbench.runs import own_templates
 from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
-from workbench.runs.previewing import PreviewedCall
 
 _FILE: Final = "file next to the database"
 _PAUSE_S: Final = 0.3
@@ -60,12 +56,13 @@ class TemplateScreen(FormScreen):
         self._draft: TemplateDraft | None = None
         self._check_later: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, printable(self._verifier))
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, printable(self._verifier)
+
+    def content(self) -> ComposeResult:
         yield TextEditor(MAX_BYTES, id="template-text")
         yield Static(id="template-shape", markup=False)
         yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.editor.read_only = True
@@ -121,25 +118,15 @@ class TemplateScreen(FormScreen):
 
     def action_preview(self) -> None:
         if (draft := self.draft) is not None:
-            look = partial(self._preview, draft, self.workbench.names_worked_under)
-            work = partial(look, None if self._item is None else self._item.id)
-            self.in_background(work, partial(self._show_preview, look), group="template-preview")
-
-    def _preview(self, draft: TemplateDraft, names: tuple[str, ...], item: str | int | None) -> list[PreviewedCall]:
-        found = own_templates.preview(self.project, self._kind, self._options, draft, item)
-        browsing.reveal_examples(self.project, self._kind, self._options, names)
-        return found
-
-    def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
-        if self.is_current:
-            self.app.push_screen(PreviewScreen(look, calls, self._item.completion_id if self._item else ""))
+            preview = partial(own_templates.preview, self.project, self._kind, self._options, draft)
+            show_preview(self, self._kind, self._options, preview, self._item)
 
     def action_save(self) -> None:
         if self._draft is not None:
             self.ask_line(_FILE, self._verifier, self._save, self._draft.file)
 
-    def _save(self, name: str | None) -> None:
-        if name and (draft := self.draft) is not None:
+    def _save(self, name: str) -> None:
+        if (draft := self.draft) is not None:
             work = partial(own_templates.keep, self.project, draft, name)
             self.in_background(work, self._saved, group="template-save")
 
@@ -149,11 +136,8 @@ class TemplateScreen(FormScreen):
         self._then(file)
 
     def action_back(self) -> None:
-        def answered(leave: bool | None) -> None:
-            if leave:
-                self.workbench.action_go_back()
-
+        leave = self.workbench.action_go_back
         if (draft := self.draft) is not None and draft != self._draft:
-            self.app.push_screen(ConfirmScreen("Leave without saving?", "What you have written is lost."), answered)
+            confirm(self, "Leave without saving?", "What you have written is lost.", leave)
         else:
-            self.workbench.action_go_back()
+            leave()

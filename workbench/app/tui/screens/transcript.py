@@ -18,12 +18,9 @@ from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import REPLY, call_text, tokens_text
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.core.run import CallShown, RunInfo, Transcript, WrittenReply
@@ -44,14 +41,11 @@ class CallsScreen(FindingScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     _raw = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static(id="transcript-facts", markup=False)
         with Container(id="transcript-panes"):
             yield VirtualTable(id="transcript-calls")
             yield Reader(title="Call", id="transcript-call")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     @abstractmethod
     def call(self, row: int) -> CallShown:
@@ -300,15 +294,13 @@ class SearchTreeScreen(WorkbenchScreen):
         self.run_number, self.item = run, item
         self.search: TreeSearch | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static(id="search-facts", markup=False)
         with Container(id="search-panes"):
             tree: Tree[int] = Tree(Text("root"), id="search-tree")
             tree.guide_depth = 2
             yield tree
             yield VirtualTable(id="search-rollouts")
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(Tree).focus()

@@ -13,8 +13,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summary
@@ -136,16 +135,11 @@ class TriageScreen(InSight):
         self._given: list[tuple[Review, ...]] = []
         self._storing = False
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "reading …")
+    def content(self) -> ComposeResult:
         yield Static("", id="triage-card", markup=False)
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.in_background(self._begin, self._show_scope, group="triage")
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._draw)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -163,7 +157,8 @@ class TriageScreen(InSight):
         self._show_next()
 
     def _read_ahead(self) -> None:
-        unknown = (item for item in islice(self._open_items(), _MAX_COMPARED) if item not in self._cases)
+        items = (self._items[place] for place in islice(self._open_places(), _MAX_COMPARED))
+        unknown = (item for item in items if item not in self._cases)
         self._read(tuple(islice(unknown, _READ_AHEAD)), group="triage-ahead")
 
     def _read(self, items: Sequence[int], *, group: str) -> None:
@@ -178,7 +173,7 @@ class TriageScreen(InSight):
             return
         self.case = cases.get(present) or self.case
         if present in cases or len(self.alike) != before:
-            self._draw()
+            self.redraw()
         self._read_ahead()
 
     # -- which case --------------------------------------------------------------------------------
@@ -195,9 +190,6 @@ class TriageScreen(InSight):
         present, total = self._place, len(self._items)
         places = chain(range(present + 1, total), range(min(present + 1, total)))
         return (place for place in places if self._is_open(self._items[place]))
-
-    def _open_items(self) -> Iterator[int]:
-        return (self._items[place] for place in self._open_places())
 
     @property
     def alike(self) -> list[TriageCase]:
@@ -230,7 +222,7 @@ class TriageScreen(InSight):
             return
         else:
             self._read((item,), group="triage-case")
-        self._draw()
+        self.redraw()
 
     def _record_looks(self) -> None:
         reveal = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
@@ -264,14 +256,11 @@ class TriageScreen(InSight):
             Choice(row.verifier, f"{printable(row.verifier)}: right on {percent(row.accuracy)} % of {row.n:,}")
             for row in found
         ]
-        menu = ChoiceMenu(
-            "Which verifier's errors?", choices, chosen=() if self.scope is None else self.scope.verifiers
-        )
-        self.app.push_screen(menu, self._change_to)
+        present = () if self.scope is None else self.scope.verifiers
+        choose(self, ChoiceMenu("Which verifier's errors?", choices, chosen=present), self._change_to)
 
-    def _change_to(self, verifier: str | None) -> None:
-        if verifier is not None:
-            self.app.switch_screen(TriageScreen(partial(triage.of_verifier, verifier=verifier)))
+    def _change_to(self, verifier: str) -> None:
+        self.app.switch_screen(TriageScreen(partial(triage.of_verifier, verifier=verifier)))
 
     # -- giving a cause ----------------------------------------------------------------------------
 
@@ -285,7 +274,7 @@ class TriageScreen(InSight):
     def action_pick(self) -> None:
         if len(self.alike) > 1 and not self.closing:
             self.picked = not self.picked
-            self._draw()
+            self.redraw()
         else:
             self.notify("No other open case is similar.")
 
@@ -318,27 +307,22 @@ class TriageScreen(InSight):
         choices = [Choice(key, other_cause(cause, counts[cause])) for key, cause in known.items()]
         choices.append(Choice(_NEW, "a custom cause …"))
 
-        def chosen(key: str | None) -> None:
+        def chosen(key: str) -> None:
             if key == _NEW:
-                self.ask_line(_NAME_IT, cases[0].id, named)
-            elif key is not None:
+                self.ask_line(_NAME_IT, cases[0].id, lambda name: self._give(triage.cause_called(name), cases))
+            else:
                 self._give(known[key], cases)
 
-        def named(name: str | None) -> None:
-            if name:
-                self._give(triage.cause_called(name), cases)
-
-        self.app.push_screen(ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
+        choose(self, ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
 
     def action_send_back(self) -> None:
         if cases := self._cases_meant[:1]:
             self.ask_line(_WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
 
-    def _send_back(self, case: TriageCase, reason: str | None) -> None:
-        if reason:
-            self._pending.add(case.id)
-            self._put(_Job((case.id,), partial(self._reopen, case, reason)))
-            self._show_next()
+    def _send_back(self, case: TriageCase, reason: str) -> None:
+        self._pending.add(case.id)
+        self._put(_Job((case.id,), partial(self._reopen, case, reason)))
+        self._show_next()
 
     def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()
@@ -396,7 +380,7 @@ class TriageScreen(InSight):
             self._show(self._items.index(finished[-1].show))
         elif self.case is not None and self.case.id not in self._cases:
             self._cases[self.case.id] = self.case
-        self._draw()
+        self.redraw()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
@@ -450,7 +434,7 @@ class TriageScreen(InSight):
             self._show_next()
         if self.closing:
             self._look_elsewhere()
-        self._draw()
+        self.redraw()
 
     def _look_elsewhere(self) -> None:
         if self.tally is not None and not self.tally.left:
@@ -459,7 +443,7 @@ class TriageScreen(InSight):
 
     def _looked_elsewhere(self, found: Sequence[OpenCases]) -> None:
         self.elsewhere = found
-        self._draw()
+        self.redraw()
 
     def action_elsewhere(self) -> None:
         def found(others: Sequence[OpenCases]) -> None:
@@ -484,7 +468,7 @@ class TriageScreen(InSight):
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _draw(self) -> None:
+    def redraw(self) -> None:
         box, scope, tally = self.query_one("#triage-card", Static), self.scope, self.tally
         if scope is None or tally is None:
             return

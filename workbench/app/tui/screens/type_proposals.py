@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
@@ -65,17 +65,7 @@ class TypeProposalsScreen(TableScreen):
         self.in_background(partial(proposed_types, self.project), self._arrived, group="types", stops=True)
 
     def _arrived(self, found: list[ProposedType]) -> None:
-        self.offered = [
-            _Offered(
-                of=one.of,
-                question=one.question,
-                reference=one.reference,
-                subtype=one.subtype,
-                column=one.column,
-                taken=one.subtype is not None,
-            )
-            for one in found
-        ]
+        self.offered = [_Offered(**asdict(one), taken=one.subtype is not None) for one in found]
         self.set_class(not found, "empty")
         self.put("said", _origin_text(found))
         self.fill()
@@ -104,13 +94,8 @@ class TypeProposalsScreen(TableScreen):
         if row is None or not self.offered:
             return
         choices = [Choice(code, f"{code} {name}") for code, name in SUBTYPES.items()]
-
-        def chosen(code: str | None) -> None:
-            if code is not None:
-                self._change(row, code, taken=True)
-
-        about = printable(self.offered[row].reference)
-        self.app.push_screen(ChoiceMenu("Which type is the answer?", choices, about=about), chosen)
+        menu = ChoiceMenu("Which type is the answer?", choices, about=printable(self.offered[row].reference))
+        choose(self, menu, lambda code: self._change(row, code, taken=True))
 
     def action_accept(self) -> None:
         settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]

@@ -10,29 +10,23 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions, option_field
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.sharing import copy_text
 from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
 from workbench.app.verbs import Verb
-from workbench.core.errors import OptionError, UsageError
+from workbench.core.errors import OptionError
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.core.text.figures import counted
 from workbench.tables.files import write_next_to
 
 _MAX_OUTPUT: Final = 1_000_000
 """Maximum shown characters of a verb's output; a file has all."""
-_RUN: Final = "verb"
 
 
 class VerbOutputScreen(FindingScreen):
@@ -70,12 +64,12 @@ class VerbOutputScreen(FindingScreen):
     def text(self) -> str:
         return f"{self.ran.out}{self.ran.err}"
 
-    def compose(self) -> ComposeResult:
-        done = "done" if self._do is None else f"only tried · {self._run_key} does it"
-        yield TitleBar(self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run"))
+    def heading(self) -> tuple[str, str]:
+        done = "done" if self._do is None else f"only tried · {key_of('verb-output.run')} does it"
+        return self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run")
+
+    def content(self) -> ComposeResult:
         yield Reader(id="verb-output")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.reader.focus()
@@ -86,10 +80,6 @@ class VerbOutputScreen(FindingScreen):
         lines += [f"Written: {path}" for path in self._written]
         shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         self.reader.show(RenderedText(tuple(shown), {}))
-
-    @property
-    def _run_key(self) -> str:
-        return key_of("verb-output.run")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._do is not None if action == "run" else super().check_action(action, parameters)
@@ -132,7 +122,8 @@ class VerbScreen(FormScreen):
     """
 
     CSS_PATH = "verb.tcss"
-    TITLE_TEXT = "Command"
+    TITLE_TEXT, FORM = "Command", "verb-form"
+    STOPPED = "It was stopped; stored data stays."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb.run", "f4,ctrl+r", "run", "Run", "Run it.", priority=True),
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
@@ -148,19 +139,15 @@ class VerbScreen(FormScreen):
         self.verb = verb
         self.form: VerbForm | None = None
         self._begin = begin
-        self._began: float | None = None
+        self._began = 0.0
         self._is_trial = self._more = False
-        self._clock: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield TitleBar(self.workbench.called(self.verb), self.verb.about)
-        yield VerticalScroll(id="verb-form", can_focus=False)
-        yield Static(classes="form-trouble", markup=False)
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        return self.workbench.called(self.verb), self.verb.about
 
     def on_mount(self) -> None:
-        work = partial(_form, self.verb, self.project.path)
-        self.in_background(work, self._show_fields, group="verb-form")
+        verb, database = self.verb, self.project.path
+        self.in_background(lambda: VerbForm(verb, verb.declared(), database), self._show_fields, group="verb-form")
 
     def _show_fields(self, form: VerbForm) -> None:
         self.form = form
@@ -222,10 +209,6 @@ class VerbScreen(FormScreen):
 
     # -- running -----------------------------------------------------------------------------------
 
-    @property
-    def is_at_work(self) -> bool:
-        return self._began is not None
-
     def action_try(self) -> None:
         self._run(dry_run=True)
 
@@ -244,29 +227,18 @@ class VerbScreen(FormScreen):
         if self.form is None or self.is_at_work:
             return
         self.complain("")
-        try:
-            line = self.form.line(self.values(), dry_run=dry_run)
-        except UsageError as error:
-            self.trouble(error)
+        line = self.attempt(partial(self.form.line, self.values(), dry_run=dry_run))
+        if line is None:
             return
         self._is_trial = dry_run
         self._began = monotonic()
-        self._clock = self.set_interval(1, self._tick)
-        self._tick()
-        self.in_background(partial(run_line, line), self._ran, group=_RUN, stops=True)
+        self.begin(partial(run_line, line), self._ran, self._tick)
 
     def _tick(self) -> None:
-        if self._began is not None:
-            self.say(f"running, {monotonic() - self._began:.0f} s so far · {key_of('verb.back')} stops it")
-
-    def _rest(self) -> None:
-        self._began = None
-        if self._clock is not None:
-            self._clock.stop()
-        self.say(self.verb.about)
+        self.say(f"running, {monotonic() - self._began:.0f} s so far · {key_of('verb.back')} stops it")
 
     def _ran(self, ran: Ran) -> None:
-        self._rest()
+        self.rest()
         assert self.form is not None
         if ran.refused is not None and not ran.out:
             self.trouble(self.form.refusal(ran.refused, self.values()))
@@ -289,29 +261,9 @@ class VerbScreen(FormScreen):
             if field.option in self.form.written:
                 field.select()
 
-    def trouble(self, error: BaseException | None) -> None:
-        self._rest()
-        super().trouble(error)
-
     def action_command(self) -> None:
-        if self.form is None:
-            return
-        try:
-            show_command(self, self.form.command(self.values()))
-        except UsageError as error:
-            self.trouble(error)
-
-    def action_back(self) -> None:
-        if self.is_at_work:
-            self.workers.cancel_group(self, _RUN)
-            self._rest()
-            self.notify("It was stopped; stored data stays.", markup=False)
-        else:
-            self.workbench.action_go_back()
-
-
-def _form(verb: Verb, database: Path) -> VerbForm:
-    return VerbForm(verb, verb.declared(), database)
+        if self.form is not None and (command := self.attempt(partial(self.form.command, self.values()))):
+            show_command(self, command)
 
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:

@@ -14,17 +14,16 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import OptionField, field_of
 from workbench.app.tui.screens.template import TemplateScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
-from workbench.core.errors import WorkbenchError
 from workbench.core.options import Basis
 from workbench.core.run import Estimate, RunInfo
 from workbench.core.text.figures import NONE, counted, dollars
@@ -33,7 +32,7 @@ from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.what_if import Changeable, WhatIf, WhatIfOptions, changeable, save, what_if
 from workbench.measuring.what_if_tables import FLIPPED, KINDS, coverage_words, sentence, type_words, what_if_as
-from workbench.runs.configuring import FormOption, with_template_inside
+from workbench.runs.configuring import with_template_inside
 from workbench.runs.own_templates import ITS_OWN, TEMPLATE
 
 SAMPLE: Final = 20
@@ -108,10 +107,10 @@ class WhatIfScreen(TableScreen, FormScreen):
         self.run_worker(self._build(form), group="what-if-fields")
 
     async def _build(self, form: Changeable) -> None:
-        fields = [option_field(_line(option, form.values)) for option in form.options]
+        fields = [field_of(option, form.values.get(option.name, "")) for option in form.options]
         await self.query_one("#what-if-form").mount_all(fields)
         self._hide_unused()
-        if (template := self._field(TEMPLATE)) is not None:
+        if (template := self.field(TEMPLATE)) is not None:
             template.hint(f"{key_of('what-if.open')}: edit the text")
         fields[0].line.focus()
         if self.found is None and not self._working:
@@ -120,27 +119,23 @@ class WhatIfScreen(TableScreen, FormScreen):
     @on(OptionField.Changed)
     def _hide_unused(self) -> None:
         assert self.form is not None
-        values = {field.option: field.value for field in self.query(OptionField)}
+        values = self.values()
         used = {option.name for option in self.form.options if option.is_used(values)}
         for field in self.query(OptionField):
             field.display = field.option in used
 
     @on(Input.Submitted)
     def _next(self, event: Input.Submitted) -> None:
-        if self._field(TEMPLATE) in event.input.ancestors:
+        if self.field(TEMPLATE) in event.input.ancestors:
             self.action_template()
         else:
             self.focus_next()
 
-    def _field(self, name: str) -> OptionField | None:
-        return next(iter(self.query(f"#option-{name}").results(OptionField)), None)
-
     @property
     def options(self) -> WhatIfOptions:
         assert self.form is not None
-        typed = {field.option: field.value for field in self.query(OptionField)}
         before = self.form.values
-        given = {name: value for name, value in typed.items() if value != before.get(name, "")}
+        given = {name: value for name, value in self.values().items() if value != before.get(name, "")}
         if given.get(TEMPLATE):
             given = with_template_inside(self.project, given)
         return WhatIfOptions(verifier=self.verifier, run=self.form.run, basis=self.basis, settings=given)
@@ -149,22 +144,20 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "template":
-            return self._field(TEMPLATE) is not None
+            return self.field(TEMPLATE) is not None
         return super().check_action(action, parameters)
 
     def action_template(self) -> None:
         assert self.form is not None
-        try:
-            changes = self.options.changes
-        except WorkbenchError as error:
-            self.trouble(error)
+        changes = self.attempt(lambda: self.options.changes)
+        if changes is None:
             return
         options = {key: value for key, value in (self.form.values | changes).items() if value}
         self.app.push_screen(TemplateScreen(self.form.kind, options, self.verifier, self.shown, self._take_template))
 
     def _take_template(self, file: str) -> None:
         for name, value in {**dict.fromkeys(ITS_OWN, ""), TEMPLATE: file}.items():
-            if (field := self._field(name)) is not None:
+            if (field := self.field(name)) is not None:
                 field.value = value
         self.action_try()
 
@@ -176,10 +169,8 @@ class WhatIfScreen(TableScreen, FormScreen):
     def _look(self, **more: object) -> None:
         if self.form is None or self._working:
             return
-        try:
-            options = structs.replace(self.options, **more)
-        except WorkbenchError as error:
-            self.trouble(error)
+        options = self.attempt(lambda: structs.replace(self.options, **more))
+        if options is None:
             return
         beside = () if self.item is None else (self.item,)
 
@@ -209,11 +200,11 @@ class WhatIfScreen(TableScreen, FormScreen):
             some = min(SAMPLE, needed.items)
             choices.insert(1, Choice("sample", f"Send {counted(some, 'item')} first: {_takes(needed, some)}"))
 
-        def chosen(what: str | None) -> None:
+        def chosen(what: str) -> None:
             if what:
                 self._look(ask=True, sample=SAMPLE if what == "sample" else None)
 
-        self.app.push_screen(ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
+        choose(self, ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
 
     def trouble(self, error: BaseException | None) -> None:
         self._working = False
@@ -255,15 +246,10 @@ class WhatIfScreen(TableScreen, FormScreen):
         if self.form is not None:
             self.ask_line(_NAME, self.verifier, self._save)
 
-    def _save(self, name: str | None) -> None:
-        if not name:
-            return
-        try:
-            options = structs.replace(self.options, save=name)
-        except WorkbenchError as error:
-            self.trouble(error)
-            return
-        trusting(self, lambda yes: save(self.project, options, trust=yes), self._saved, group="what-if-save")
+    def _save(self, name: str) -> None:
+        options = self.attempt(lambda: structs.replace(self.options, save=name))
+        if options is not None:
+            trusting(self, lambda yes: save(self.project, options, trust=yes), self._saved, group="what-if-save")
 
     def _saved(self, run: RunInfo) -> None:
         self.line_stored(_NAME, self.verifier)
@@ -280,11 +266,6 @@ class WhatIfScreen(TableScreen, FormScreen):
             self.put("said", "Stopped. All replies are stored.")
         else:
             self.workbench.action_go_back()
-
-
-def _line(option: FormOption, values: dict[str, str]) -> FormField:
-    choices = {"": "default", **option.choices} if option.choices else {}
-    return FormField(name=option.name, about=option.about, value=values.get(option.name, ""), choices=choices)
 
 
 def _takes(needed: Estimate, items: int) -> str:

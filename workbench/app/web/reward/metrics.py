@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import psutil
@@ -18,6 +18,8 @@ from workbench.training.serving import stage_of
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histogram's buckets, in seconds."""
 
+_FORGEABLE = "Completions some of whose passed tests could be forged."
+_IN_FLIGHT = "Bytes of received requests that are not answered yet."
 _PATHS = ("fast", "slow")
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -75,29 +77,19 @@ class Metrics:
             nodes: Work of a cluster's nodes, if they judge.
         """
         name, version = map(_label, self._verifier)
+        requests = {f'route="{route}",status="{status}"': n for (route, status), n in sorted(self._requests.items())}
+        stacked = {f'stage="{_label(stage)}",verdict="{word}"': n for (stage, word), n in sorted(self._stacked.items())}
+        stages_total = "Items judged by a stack, by the deciding stage and its verdict."
         lines = [
-            *_head("info", "gauge", "The verifier."),
-            f'workbench_reward_info{{verifier="{name}",version="{version}"}} 1',
-            *_head("ready", "gauge", "Whether the server accepts items."),
-            f"workbench_reward_ready {int(ready)}",
-            *_head("waiting_items", "gauge", "Accepted items that wait for a verdict."),
-            f"workbench_reward_waiting_items {waiting}",
-            *_head("in_flight_bytes", "gauge", "Bytes of received requests that are not answered yet."),
-            f"workbench_reward_in_flight_bytes {in_flight}",
-            *_head("requests_total", "counter", "Requests by route and status."),
-            *(
-                f'workbench_reward_requests_total{{route="{route}",status="{status}"}} {count}'
-                for (route, status), count in sorted(self._requests.items())
-            ),
+            *_series("info", "gauge", "The verifier.", {f'verifier="{name}",version="{version}"': 1}),
+            *_series("ready", "gauge", "Whether the server accepts items.", {"": int(ready)}),
+            *_series("waiting_items", "gauge", "Accepted items that wait for a verdict.", {"": waiting}),
+            *_series("in_flight_bytes", "gauge", _IN_FLIGHT, {"": in_flight}),
+            *_series("requests_total", "counter", "Requests by route and status.", requests),
             *_counted("items_total", "Items judged, by verdict.", "verdict", self._items),
             *_counted("exhausted_total", "Items that exceeded a limit, by reason.", "reason", self._reasons),
-            *_head("stacked_total", "counter", "Items judged by a stack, by the deciding stage and its verdict."),
-            *(
-                f'workbench_reward_stacked_total{{stage="{_label(stage)}",verdict="{word}"}} {count}'
-                for (stage, word), count in sorted(self._stacked.items())
-            ),
-            *_head("forgeable_total", "counter", "Completions some of whose passed tests could be forged."),
-            f"workbench_reward_forgeable_total {self._forgeable}",
+            *_series("stacked_total", "counter", stages_total, stacked),
+            *_series("forgeable_total", "counter", _FORGEABLE, {"": self._forgeable}),
             *_head("stage_seconds", "summary", "Seconds that items took in a stage: first, line, work."),
             *(
                 line
@@ -132,16 +124,10 @@ def _label(text: str) -> str:
 
 
 def _of_nodes(nodes: Sequence[NodeUse]) -> list[str]:
-    if not nodes:
-        return []
-    return [
-        line
-        for name, kind, about, value in _OF_A_NODE
-        for line in (
-            *_head(f"node_{name}", kind, about),
-            *(f'workbench_reward_node_{name}{{node="{_label(node.name)}"}} {value(node)}' for node in nodes),
-        )
-    ]
+    lines = []
+    for name, kind, about, value in _OF_A_NODE if nodes else ():
+        lines += _series(f"node_{name}", kind, about, {f'node="{_label(node.name)}"': value(node) for node in nodes})
+    return lines
 
 
 _OF_A_NODE: Final[tuple[tuple[str, str, str, Callable[[NodeUse], str]], ...]] = (
@@ -158,7 +144,11 @@ def _head(name: str, kind: str, about: str) -> list[str]:
     return [f"# HELP workbench_reward_{name} {about}", f"# TYPE workbench_reward_{name} {kind}"]
 
 
+def _series(name: str, kind: str, about: str, values: Mapping[str, object]) -> list[str]:
+    """Return a metric with its values by labels; "" for one without labels."""
+    values = {f"{{{labels}}}" if labels else "": value for labels, value in values.items()}
+    return _head(name, kind, about) + [f"workbench_reward_{name}{labels} {value}" for labels, value in values.items()]
+
+
 def _counted(name: str, about: str, label: str, counts: Counter[str]) -> list[str]:
-    return _head(name, "counter", about) + [
-        f'workbench_reward_{name}{{{label}="{value}"}} {count}' for value, count in sorted(counts.items())
-    ]
+    return _series(name, "counter", about, {f'{label}="{value}"': count for value, count in sorted(counts.items())})
